@@ -1,0 +1,1 @@
+"""Floor 1, the engines: embedders and generators behind Protocols."""

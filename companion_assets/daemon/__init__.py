@@ -1,0 +1,1 @@
+"""Floor 3, the processes: supervisor, launching and the only private Dagster imports."""
