@@ -28,7 +28,15 @@ class CompanionError(Exception):
 
 
 class SettingsError(CompanionError):
-    """One or more settings cannot be used; the message lists every one of them."""
+    """One or more settings cannot be used; the message lists every one of them.
+
+    Args:
+        faults: One line per fault: where it stands, the key, what is wrong.
+    """
+
+    def __init__(self, message: str, hint: str = "", faults: tuple[str, ...] = ()) -> None:
+        super().__init__(message, hint)
+        self.faults = faults
 
 
 class VaultError(CompanionError):

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HOME_VARIABLE = "COMPANION_HOME"
+CONFIG_VARIABLE = "COMPANION_CONFIG"
+MODEL_CACHE_VARIABLE = "COMPANION_MODEL_CACHE"
 DEFAULT_HOME = "~/.companion"
 
 
@@ -73,3 +75,13 @@ def data_paths(home: str | Path | None = None) -> DataPaths:
     """The data root: `home`, else the variable COMPANION_HOME, else `~/.companion`."""
     chosen = home or os.environ.get(HOME_VARIABLE) or DEFAULT_HOME
     return DataPaths(Path(chosen).expanduser().absolute())
+
+
+def model_cache_dir() -> Path:
+    """Joined weights, shared by every data root of this account (a gigabyte is joined once, not once per vault).
+
+    COMPANION_MODEL_CACHE, else `companion/models` under XDG_CACHE_HOME, else under `~/.cache`.
+    """
+    if chosen := os.environ.get(MODEL_CACHE_VARIABLE):
+        return Path(chosen).expanduser().absolute()
+    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser().absolute() / "companion" / "models"

@@ -89,6 +89,7 @@ class Note:
         body_line: 1-based line of the file on which `body` starts.
         index_lines: For each line of `body` the text that goes to the search index: "" where the
             line is noise (drawing data, base64, HTML comments). Same length as `body.split("\n")`.
+        frontmatter_lines: Lines 1 to `body_line - 1` of the file as they stand there, delimiters included.
         properties: Frontmatter, YAML 1.2 core; dates kept as text; JSON-serialisable.
         date: The day the note is about (file name first, then property), or None.
     """
@@ -101,6 +102,7 @@ class Note:
     body_line: int
     index_lines: tuple[str, ...]
     frontmatter: FrontmatterState = FrontmatterState.NONE
+    frontmatter_lines: tuple[str, ...] = ()
     properties: Mapping[str, Any] = field(default_factory=dict)
     tags: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()

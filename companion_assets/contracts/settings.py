@@ -6,29 +6,66 @@ landed yet carry `later=...` and are listed by `companion doctor` as not active.
 
 import ipaddress
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, Field
 from pydantic.fields import FieldInfo
 
-Unit = Annotated[float, Field(ge=0.0, le=1.0)]
-Positive = Annotated[int, Field(ge=1)]
-NotNegative = Annotated[int, Field(ge=0)]
+from companion_assets.contracts.settings_fields import NotNegative, Positive, Section, Unit, later
+from companion_assets.contracts.settings_knowledge import (
+    SECTION_TAGS,
+    ChunkingRule,
+    EmbeddingSettings,
+    FilterSettings,
+    HybridSettings,
+    IndexingSettings,
+    RagSettings,
+    SearchSettings,
+    VaultSettings,
+    VectorStoreSettings,
+)
+from companion_assets.contracts.settings_model import (
+    FineTuningSettings,
+    ModelSettings,
+    RetrainSettings,
+)
 
-SECTION_TAGS = ("#DayInShort", "#mentalhealth", "#physicalhealth", "#work", "#finance", "#Relations")
-
-
-def later(default: Any, feature: str, **limits: Any) -> Any:
-    """A field that is accepted now and acts when `feature` lands."""
-    return Field(default, json_schema_extra={"later": feature}, **limits)
-
-
-class Section(BaseModel):
-    """A group of keys. Unknown keys are faults, values do not change after loading."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+__all__ = [
+    "SECTION_TAGS",
+    "ApiSettings",
+    "AuthSettings",
+    "ChatSettings",
+    "ChunkingRule",
+    "CliSettings",
+    "CompanionSettings",
+    "EmbeddingSettings",
+    "FilterSettings",
+    "FineTuningSettings",
+    "HybridSettings",
+    "IndexingSettings",
+    "LearningSettings",
+    "LoggingSettings",
+    "MemorySettings",
+    "ModelSettings",
+    "PersonaSettings",
+    "RagSettings",
+    "RetrainSettings",
+    "RoutingSettings",
+    "SearchSettings",
+    "Section",
+    "SecuritySettings",
+    "Settings",
+    "ShelfSettings",
+    "UiSettings",
+    "VaultSettings",
+    "VectorStoreSettings",
+    "WebFeatures",
+    "WebSettings",
+    "inactive_keys",
+    "is_loopback",
+    "leaf_fields",
+]
 
 
 class PersonaSettings(Section):
@@ -65,188 +102,6 @@ class CompanionSettings(Section):
     persona: PersonaSettings = PersonaSettings()
     memory: MemorySettings = MemorySettings()
     chat: ChatSettings = ChatSettings()
-
-
-class IndexingSettings(Section):
-    """Which files of the vault are read, and when."""
-
-    auto_sync: bool = True
-    auto_sync_interval_minutes: Positive = 1440
-    watch_fs_events: bool = later(True, "file watcher")
-    file_patterns: tuple[str, ...] = ("*.md",)
-    deny_dirs: tuple[str, ...] = (".obsidian", ".trash", "zzz-Archive", ".git", ".logseq")
-    deny_patterns: tuple[str, ...] = ("*.tmp", "*.bak", "*conflict*", ".*")
-
-
-class ChunkingRule(Section):
-    """How notes under one glob are cut. Sizes in tokens of the embedder."""
-
-    strategy: Literal["sliding_window", "section"] = "sliding_window"
-    section_tags: tuple[str, ...] = SECTION_TAGS
-    chunk_size: int = Field(500, ge=32, le=8192)
-    chunk_overlap: NotNegative = 100
-
-    @model_validator(mode="after")
-    def _overlap_fits(self) -> "ChunkingRule":
-        if self.chunk_overlap >= self.chunk_size:
-            raise ValueError(f"chunk_overlap {self.chunk_overlap} must be smaller than chunk_size {self.chunk_size}")
-        return self
-
-
-def _default_rules() -> dict[str, ChunkingRule]:
-    return {
-        "default": ChunkingRule(strategy="sliding_window", chunk_size=500, chunk_overlap=100),
-        "Journal/**": ChunkingRule(strategy="section", chunk_size=300, chunk_overlap=50),
-        "zzz-Archive/**": ChunkingRule(strategy="sliding_window", chunk_size=800, chunk_overlap=150),
-    }
-
-
-class VaultSettings(Section):
-    """The folder of notes. It is only ever read."""
-
-    path: Path | None = None
-    indexing: IndexingSettings = IndexingSettings()
-    chunking_rules: dict[str, ChunkingRule] = Field(default_factory=_default_rules)
-
-    @field_validator("path")
-    @classmethod
-    def _expanded(cls, path: Path | None) -> Path | None:
-        return path.expanduser().absolute() if path else None
-
-    @field_validator("chunking_rules")
-    @classmethod
-    def _has_default(cls, rules: dict[str, ChunkingRule]) -> dict[str, ChunkingRule]:
-        return rules if "default" in rules else {"default": _default_rules()["default"], **rules}
-
-
-class EmbeddingSettings(Section):
-    """Which model turns text into vectors.
-
-    `dimensions` is checked against what the model reports; null takes the model's own.
-    """
-
-    provider: Literal["embedded", "ollama", "llama_cpp"] = "embedded"
-    model: str = "multilingual-e5-small"
-    base_url: str = "http://localhost:11434"
-    dimensions: Positive | None = None
-    batch_size: Positive = 32
-
-    @model_validator(mode="before")
-    @classmethod
-    def _model_of_provider(cls, raw: Any) -> Any:
-        if isinstance(raw, dict) and raw.get("provider") == "ollama" and not raw.get("model"):
-            return {**raw, "model": "mxbai-embed-large"}
-        return raw
-
-
-class VectorStoreSettings(Section):
-    """Where the index lies. Null is the data root."""
-
-    type: Literal["lancedb"] = "lancedb"
-    path: str | None = None
-
-
-class HybridSettings(Section):
-    """Shares of the two halves of the search."""
-
-    enabled: bool = True
-    keyword_weight: Unit = 0.3
-    semantic_weight: Unit = 0.7
-
-    @model_validator(mode="after")
-    def _some_weight(self) -> "HybridSettings":
-        if self.keyword_weight + self.semantic_weight == 0:
-            raise ValueError("keyword_weight and semantic_weight cannot both be 0")
-        return self
-
-
-class FilterSettings(Section):
-    """Which filters a search may use."""
-
-    date_range_enabled: bool = True
-    tag_filter_enabled: bool = True
-    directory_filter_enabled: bool = True
-
-
-class SearchSettings(Section):
-    """How many hits, and how good they must be (0–1 on the calibrated scale)."""
-
-    default_top_k: Positive = 8
-    max_top_k: Positive = 20
-    similarity_threshold: Unit = 0.75
-    hybrid_search: HybridSettings = HybridSettings()
-    filters: FilterSettings = FilterSettings()
-
-    @model_validator(mode="after")
-    def _k_in_range(self) -> "SearchSettings":
-        if self.default_top_k > self.max_top_k:
-            raise ValueError(f"default_top_k ({self.default_top_k}) is greater than max_top_k ({self.max_top_k})")
-        return self
-
-
-class RagSettings(Section):
-    """Embedding, index and search."""
-
-    embedding: EmbeddingSettings = EmbeddingSettings()
-    vector_store: VectorStoreSettings = VectorStoreSettings()
-    search: SearchSettings = SearchSettings()
-
-
-class InferenceSettings(Section):
-    """Which model writes replies.
-
-    `backend` `auto` takes llama.cpp, else xllamacpp, else quoted passages. `model_path` null is the embedded
-    answerer that was installed; `model` is the name at an Ollama server.
-    """
-
-    backend: Literal["auto", "llama.cpp", "xllamacpp", "ollama", "none"] = "auto"
-    model_path: str | None = None
-    model: str | None = None
-    base_url: str = "http://localhost:11434"
-    context_length: int = Field(4096, ge=512)
-    gpu_layers: int = Field(0, ge=-1)
-    batch_size: Positive = 512
-    threads: NotNegative = 0  # 0 is all cores of this machine
-
-    @model_validator(mode="after")
-    def _ollama_has_a_model(self) -> "InferenceSettings":
-        if self.backend == "ollama" and not self.model:
-            raise ValueError("backend 'ollama' needs `model`, the name of a chat model at the server")
-        return self
-
-
-class FineTuningSettings(Section):
-    """The model forge."""
-
-    base_model: str = later("unsloth/Meta-Llama-3.1-8B-Instruct-bnb-4bit", "model forge")
-    output_dir: str | None = later(None, "model forge")
-    lora_rank: Positive = later(16, "model forge")
-    lora_alpha: Positive = later(32, "model forge")
-    learning_rate: float = later(0.0002, "model forge", gt=0)
-    batch_size: Positive = later(4, "model forge")
-    gradient_accumulation_steps: Positive = later(4, "model forge")
-    num_epochs: Positive = later(3, "model forge")
-    warmup_steps: NotNegative = later(100, "model forge")
-    save_steps: Positive = later(500, "model forge")
-    eval_steps: Positive = later(250, "model forge")
-    training_data_path: str | None = later(None, "model forge")
-    validation_split: float = later(0.1, "model forge", gt=0.0, lt=1.0)
-
-
-class RetrainSettings(Section):
-    """When to think about training again."""
-
-    auto_reminder: bool = later(True, "model forge")
-    default_interval_days: Positive = later(90, "model forge")
-    reminder_channels: tuple[Literal["chat_stream", "log"], ...] = later(("chat_stream", "log"), "model forge")
-
-
-class ModelSettings(Section):
-    """Inference and training."""
-
-    inference: InferenceSettings = InferenceSettings()
-    fine_tuning: FineTuningSettings = FineTuningSettings()
-    retrain_schedule: RetrainSettings = RetrainSettings()
 
 
 class AuthSettings(Section):
@@ -380,16 +235,20 @@ class Settings(Section):
             yield "api.host", f"{self.api.host} can be reached from outside; that needs api.auth.enabled: true"
 
 
-def inactive_keys(model: type[BaseModel] = Settings, prefix: str = "") -> dict[str, str]:
-    """Dotted key → the feature it waits for, for every key that is accepted but does nothing yet."""
-    found: dict[str, str] = {}
+def leaf_fields(model: type[BaseModel] = Settings, prefix: str = "") -> dict[str, FieldInfo]:
+    """Dotted key → field, for every key that holds a value (not a section), in schema order."""
+    found: dict[str, FieldInfo] = {}
     for name, info in model.model_fields.items():
-        key = f"{prefix}{name}"
-        if feature := _later_of(info):
-            found[key] = feature
         if isinstance(info.annotation, type) and issubclass(info.annotation, BaseModel):
-            found.update(inactive_keys(info.annotation, key + "."))
+            found.update(leaf_fields(info.annotation, f"{prefix}{name}."))
+        else:
+            found[prefix + name] = info
     return found
+
+
+def inactive_keys() -> dict[str, str]:
+    """Dotted key → the feature it waits for, for every key that is accepted but does nothing yet."""
+    return {key: feature for key, info in leaf_fields().items() if (feature := _later_of(info))}
 
 
 def _later_of(info: FieldInfo) -> str | None:

@@ -1,0 +1,79 @@
+"""From a question to the passages that may answer it."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from companion_app.excerpts import terms
+from companion_assets.backends.protocols import Embedder
+from companion_assets.contracts.records import SearchFilters, SearchHit
+from companion_assets.contracts.settings import SearchSettings
+from companion_assets.stores.index import ChunkIndex
+from companion_assets.stores.ranking import search
+
+_SHORT_QUESTION = 6  # terms; shorter questions are also searched together with the one before
+_FOLLOW_UP_SHARE = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """What was found.
+
+    Attributes:
+        hits: Best first; all at or above the threshold when `relevant`.
+        relevant: False when nothing reaches the threshold: the notes do not tell.
+        seconds: Time spent.
+    """
+
+    hits: tuple[SearchHit, ...]
+    relevant: bool
+    seconds: float
+
+
+NOTHING = Retrieval((), False, 0.0)
+
+
+class Retriever:
+    """Embeds the question, searches the live index, and decides whether anything found is relevant."""
+
+    def __init__(self, index: ChunkIndex, embedder: Embedder, settings: SearchSettings) -> None:
+        self._index = index
+        self._embedder = embedder
+        self._settings = settings
+
+    def retrieve(
+        self, question: str, *, before: Sequence[str] = (), k: int | None = None, filters: SearchFilters | None = None
+    ) -> Retrieval:
+        """Find passages.
+
+        Args:
+            question: As the person wrote it.
+            before: Earlier questions of the conversation; a short follow-up is searched with the last of them too.
+            k: Hits wanted; the setting `default_top_k` when None, never above `max_top_k`.
+            filters: Hard filters.
+
+        Raises:
+            IndexMissing: Nothing has been indexed.
+            BackendUnavailable: The embedder failed.
+        """
+        started = time.perf_counter()
+        wanted = min(k or self._settings.default_top_k, self._settings.max_top_k)
+        hits = self._search(question, wanted, filters)
+        if before and len(terms(question)) <= _SHORT_QUESTION:
+            together = self._search(f"{before[-1]} {question}", wanted, filters)
+            hits = _merged(hits, together)[:wanted]
+        strong = tuple(hit for hit in hits if hit.score >= self._settings.similarity_threshold)
+        return Retrieval(strong or tuple(hits), bool(strong), time.perf_counter() - started)
+
+    def _search(self, text: str, k: int, filters: SearchFilters | None) -> list[SearchHit]:
+        vector = self._embedder.embed_query(text) if text.strip() else None
+        return search(self._index, vector, text, k, filters or SearchFilters(), self._settings.hybrid_search)
+
+
+def _merged(hits: Sequence[SearchHit], together: Sequence[SearchHit]) -> list[SearchHit]:
+    best: dict[str, tuple[float, SearchHit]] = {hit.chunk_id: (hit.score, hit) for hit in hits}
+    for hit in together:
+        score = hit.score * _FOLLOW_UP_SHARE
+        if score > best.get(hit.chunk_id, (0.0, hit))[0]:
+            best[hit.chunk_id] = (score, hit)
+    return [hit for _, hit in sorted(best.values(), key=lambda pair: -pair[0])]

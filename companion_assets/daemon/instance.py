@@ -1,0 +1,52 @@
+"""Dagster's instance under the data root: one run log for terminal, page, sensor and Dagster's own UI."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+
+import dagster as dg
+
+from companion_assets.contracts.errors import StoreError
+from companion_assets.contracts.paths import DataPaths
+
+LOCATION = "companion"
+
+
+def prepare_dagster_home(paths: DataPaths) -> Path:
+    """Create the instance folder with our settings; a file the person changed is kept.
+
+    Raises:
+        StoreError: The folder cannot be written.
+    """
+    home = paths.dagster_home
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        target = home / "dagster.yaml"
+        if not target.exists():
+            template = files("companion_assets.daemon") / "dagster.yaml"
+            partial = target.with_suffix(f".{os.getpid()}")
+            partial.write_text(template.read_text(encoding="utf-8"), encoding="utf-8")
+            shutil.move(partial, target)
+    except OSError as fault:
+        raise StoreError(f"{home} cannot be written: {fault.strerror}", "check the disk and its permissions") from fault
+    return home
+
+
+@contextmanager
+def open_instance(paths: DataPaths) -> Iterator[dg.DagsterInstance]:
+    """The instance, with `DAGSTER_HOME` set for everything this process starts.
+
+    Raises:
+        StoreError: The folder cannot be written, or its `dagster.yaml` cannot be read.
+    """
+    home = prepare_dagster_home(paths)
+    os.environ["DAGSTER_HOME"] = str(home)
+    try:
+        instance = dg.DagsterInstance.from_config(str(home))
+    except dg.DagsterError as fault:
+        raise StoreError(f"{home / 'dagster.yaml'} cannot be used: {fault}", "remove it; it is written anew") from fault
+    with instance:
+        yield instance

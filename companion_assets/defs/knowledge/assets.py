@@ -1,0 +1,106 @@
+"""The assets. Each compares the vault with what is stored and does only the difference."""
+
+from collections.abc import Callable
+
+import dagster as dg
+
+from companion_assets.defs.knowledge.metadata import folder_metadata, history_plot, total_metadata
+from companion_assets.defs.knowledge.partitions import vault_folders
+from companion_assets.defs.resources import KnowledgeResource
+from companion_assets.stages import sync
+from companion_assets.stages.workspace import Workspace
+
+GROUP = "knowledge"
+OWNERS = ["team:companion"]
+LANCE_WRITER = "lance_writer"
+CHECKS = (
+    ("row_counts", "The index holds exactly the chunks the catalog says it should."),
+    ("no_orphans", "No row of the index belongs to a note that is gone."),
+    ("no_null_vectors", "Every row has a finite vector of the embedder's dimension."),
+    ("full_text_covers_all", "The full-text index covers every row."),
+)
+
+Step = Callable[[Workspace, str], sync.FolderReport]
+
+
+def _each_folder(context: dg.AssetExecutionContext, work: Workspace, step: Step) -> sync.FolderReport:
+    """Run a step for every partition of the run, with metadata for each."""
+    total = sync.FolderReport()
+    for folder in context.partition_keys:
+        report = step(work, folder)
+        context.add_asset_metadata(folder_metadata(report), partition_key=folder)
+        total += report
+    return total
+
+
+@dg.asset(
+    group_name=GROUP,
+    kinds={"obsidian", "sqlite"},
+    owners=OWNERS,
+    partitions_def=vault_folders,
+    backfill_policy=dg.BackfillPolicy.single_run(),
+    code_version=sync.READ_VERSION,
+)
+def notes(context: dg.AssetExecutionContext, knowledge: KnowledgeResource) -> dg.MaterializeResult:
+    """Every note as Obsidian reads it: frontmatter, tags, links, headings, date; with a reason where it could not."""
+    rebuild = context.run.tags.get(sync.REBUILD_TAG) == "true"
+    work = knowledge.workspace
+    report = _each_folder(context, work, lambda w, folder: sync.read_folder(w, folder, rebuild=rebuild))
+    return dg.MaterializeResult(metadata=total_metadata(work, report))
+
+
+@dg.asset(
+    group_name=GROUP,
+    kinds={"sqlite"},
+    owners=OWNERS,
+    deps=[notes],
+    partitions_def=vault_folders,
+    backfill_policy=dg.BackfillPolicy.single_run(),
+    code_version=sync.CHUNK_VERSION,
+)
+def chunks(context: dg.AssetExecutionContext, knowledge: KnowledgeResource) -> dg.MaterializeResult:
+    """Notes cut into citable pieces by the chunking rules, each with its exact lines."""
+    report = _each_folder(context, knowledge.workspace, sync.chunk_folder)
+    return dg.MaterializeResult(metadata=total_metadata(knowledge.workspace, report))
+
+
+@dg.asset(
+    group_name=GROUP,
+    kinds={"onnx", "sqlite"},
+    owners=OWNERS,
+    deps=[chunks],
+    partitions_def=vault_folders,
+    backfill_policy=dg.BackfillPolicy.single_run(),
+    retry_policy=dg.RetryPolicy(max_retries=2, delay=1, backoff=dg.Backoff.EXPONENTIAL),
+)
+def embeddings(context: dg.AssetExecutionContext, knowledge: KnowledgeResource) -> dg.MaterializeResult:
+    """A vector for every text, computed once per embedder and text."""
+    report = _each_folder(context, knowledge.workspace, sync.embed_folder)
+    return dg.MaterializeResult(metadata=total_metadata(knowledge.workspace, report))
+
+
+@dg.asset(
+    group_name=GROUP,
+    kinds={"lancedb"},
+    owners=OWNERS,
+    deps=[embeddings],
+    partitions_def=vault_folders,
+    backfill_policy=dg.BackfillPolicy.single_run(),
+    pool=LANCE_WRITER,
+    check_specs=[
+        dg.AssetCheckSpec(name, asset="vault_index", description=text, blocking=True) for name, text in CHECKS
+    ],
+)
+def vault_index(context: dg.AssetExecutionContext, knowledge: KnowledgeResource) -> dg.MaterializeResult:
+    """The searchable index; a new version goes live only when all checks pass."""
+    work = knowledge.workspace
+    with sync.open_publisher(work) as publisher:
+        report = _each_folder(context, work, publisher.publish_folder)
+        health = publisher.finish()
+    return dg.MaterializeResult(
+        metadata={**total_metadata(work, report), **history_plot(context, work)},
+        check_results=[
+            dg.AssetCheckResult(check_name=name, passed=name not in health.faults, metadata=health.details(name))
+            for name, _ in CHECKS
+        ],
+    )

@@ -1,0 +1,78 @@
+"""The one job that brings the index up to date, whoever asks for it, and when it runs by itself."""
+
+import datetime as dt
+from collections.abc import Mapping
+
+import dagster as dg
+from tzlocal import get_localzone_name
+
+from companion_assets.contracts.errors import VaultError
+from companion_assets.defs.knowledge.assets import GROUP
+from companion_assets.defs.knowledge.partitions import VAULT_FOLDERS, range_tags, vault_folders
+from companion_assets.defs.resources import KnowledgeResource
+from companion_assets.stages.drift import Drift, measure_drift
+
+SYNC_JOB = "sync_job"
+
+sync_job = dg.define_asset_job(
+    SYNC_JOB,
+    selection=dg.AssetSelection.groups(GROUP),
+    partitions_def=vault_folders,
+    executor_def=dg.in_process_executor,
+    description="Reads what changed in the vault and brings the index up to date.",
+)
+
+
+@dg.sensor(job=sync_job, minimum_interval_seconds=30, default_status=dg.DefaultSensorStatus.RUNNING)
+def vault_changes(context: dg.SensorEvaluationContext, knowledge: KnowledgeResource) -> dg.SensorResult:
+    """Every 30 s: compare the disk with the catalog, add and drop folder partitions, ask for a run where they differ."""
+    work = knowledge.workspace
+    if not work.vault.indexing.auto_sync:
+        return dg.SensorResult(skip_reason="vault.indexing.auto_sync is off")
+    try:
+        drift = measure_drift(work)
+    except VaultError as fault:
+        return dg.SensorResult(skip_reason=f"{fault.message} ({fault.hint})")
+    have = context.instance.get_dynamic_partitions(VAULT_FOLDERS)
+    return _requests(drift, have)
+
+
+def _requests(drift: Drift, have: list[str]) -> dg.SensorResult:
+    """Partitions to add and drop, and the runs for what changed."""
+    add = [folder for folder in drift.folders if folder not in have]
+    # A folder is dropped only after a run has emptied it, so that its last event is a truthful "0 notes".
+    drop = [folder for folder in have if folder not in drift.folders and folder not in drift.dirty]
+    dirty = {folder: print_ for folder, print_ in drift.dirty.items() if folder not in drop}
+    keys = [folder for folder in [*have, *add] if folder not in drop]
+    if len(dirty) < 4:
+        runs = [dg.RunRequest(run_key=_key(folder, mark), partition_key=folder) for folder, mark in dirty.items()]
+    else:
+        runs = [dg.RunRequest(run_key=_key("all", "|".join(sorted(dirty.values()))), tags=range_tags(keys))]
+    requests: list[dg.AddDynamicPartitionsRequest | dg.DeleteDynamicPartitionsRequest] = []
+    if add:
+        requests.append(dg.AddDynamicPartitionsRequest(VAULT_FOLDERS, add))
+    if drop:
+        requests.append(dg.DeleteDynamicPartitionsRequest(VAULT_FOLDERS, drop))
+    if not runs and not requests:
+        return dg.SensorResult(skip_reason="the index is up to date")
+    return dg.SensorResult(run_requests=runs, dynamic_partitions_requests=requests)
+
+
+def _key(folder: str, mark: str) -> str:
+    # The hour lets the same difference be tried again later, should its run have failed.
+    return f"{folder}:{mark}:{dt.datetime.now(dt.UTC):%Y-%m-%dT%H}"
+
+
+@dg.schedule(
+    job=sync_job,
+    cron_schedule="0 3 * * *",
+    execution_timezone=get_localzone_name(),
+    default_status=dg.DefaultScheduleStatus.RUNNING,
+)
+def daily_sync(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+    """03:00 in the person's time zone: a sync of every folder, for whatever the sensor has missed."""
+    keys = context.instance.get_dynamic_partitions(VAULT_FOLDERS)
+    if not keys:
+        return dg.SkipReason("no folder is known yet; the sensor adds them")
+    tags: Mapping[str, str] = {**range_tags(keys), "companion/reason": "daily"}
+    return dg.RunRequest(run_key=f"daily:{context.scheduled_execution_time:%Y-%m-%d}", tags=dict(tags))

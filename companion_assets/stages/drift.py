@@ -1,0 +1,52 @@
+"""How far the catalog is behind the vault, from a listing alone: what the reconciling sensor asks every 30 seconds."""
+
+import hashlib
+import time
+from collections import defaultdict
+from dataclasses import dataclass
+
+from companion_assets.contracts.records import NoteFile
+from companion_assets.stages.sync import READ_VERSION
+from companion_assets.stages.workspace import Workspace
+
+_SETTLE_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """Folders of the vault, and those that need a run.
+
+    Attributes:
+        folders: Every top-level folder that has notes on disk.
+        dirty: Folder → fingerprint of its difference; the same difference always has the same fingerprint.
+    """
+
+    folders: tuple[str, ...]
+    dirty: dict[str, str]
+
+
+def measure_drift(work: Workspace) -> Drift:
+    """Compare the vault's listing with the catalog. Reads no note.
+
+    A file younger than two seconds is left for the next look: its editor may still be writing.
+
+    Raises:
+        VaultError: The vault cannot be read.
+    """
+    by_folder: dict[str, list[NoteFile]] = defaultdict(list)
+    scan = work.scan()
+    for file in scan.files:
+        by_folder[file.folder].append(file)
+    pending = {folder: counts.pending for folder, counts in work.catalog.counts_by_folder().items()}
+    fresh = (time.time() - _SETTLE_SECONDS) * 1e9
+    dirty: dict[str, str] = {}
+    for folder in sorted({*by_folder, *work.catalog.folders()}):
+        delta = work.catalog.diff_files(folder, by_folder[folder], READ_VERSION)
+        marks = [f"{file.path}:{file.mtime_ns}:{file.size}" for file in delta.changed if file.mtime_ns < fresh]
+        if scan.complete:
+            marks += [f"{path}:gone" for path in [*delta.vanished, *work.catalog.tombstones(folder)]]
+        if pending.get(folder):
+            marks.append(f"pending:{pending[folder]}")
+        if marks:
+            dirty[folder] = hashlib.sha256("\n".join(sorted(marks)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return Drift(tuple(sorted(folder for folder, files in by_folder.items() if files)), dirty)

@@ -1,0 +1,102 @@
+"""Everything the knowledge steps of one run share: settings sections, stores, the embedder, the vault's listing."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from companion_assets.backends.protocols import Embedder
+from companion_assets.contracts.errors import VaultError
+from companion_assets.contracts.paths import DataPaths
+from companion_assets.contracts.settings import SecuritySettings, VaultSettings
+from companion_assets.stages.vault import VaultScan, scan_vault
+from companion_assets.stores.catalog import Catalog
+from companion_assets.stores.progress import ProgressFile
+from companion_assets.stores.vectors import VectorCache
+
+
+@dataclass(slots=True)
+class Workspace:
+    """One run's shared things. Stores are opened once; the embedder only when a text must be embedded.
+
+    Args:
+        paths: The data root.
+        vault: Where the notes are and how they are cut.
+        security: Which tags mark a chunk as sensitive.
+        open_embedder: Opens the engine in force.
+        run_id: The Dagster run this work belongs to.
+    """
+
+    paths: DataPaths
+    vault: VaultSettings
+    security: SecuritySettings
+    open_embedder: Callable[[], Embedder]
+    run_id: str = ""
+    _scan: VaultScan | None = None
+    _embedder: Embedder | None = None
+    _catalog: Catalog | None = None
+    _vectors: VectorCache | None = None
+    _progress: ProgressFile | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def catalog(self) -> Catalog:
+        """What was read of each note."""
+        if self._catalog is None:
+            self._catalog = Catalog(self.paths.catalog_db)
+        return self._catalog
+
+    @property
+    def vectors(self) -> VectorCache:
+        """Vectors by text."""
+        if self._vectors is None:
+            self._vectors = VectorCache(self.paths.vectors_db)
+        return self._vectors
+
+    @property
+    def progress(self) -> ProgressFile:
+        """What terminal and page show of this run."""
+        if self._progress is None:
+            self._progress = ProgressFile(self.paths.progress_file, self.run_id)
+        return self._progress
+
+    @property
+    def embedder(self) -> Embedder:
+        """The engine in force, opened on first use.
+
+        Raises:
+            BackendUnavailable: Its weights, server or model are missing.
+        """
+        with self._lock:
+            if self._embedder is None:
+                self._embedder = self.open_embedder()
+            return self._embedder
+
+    def scan(self) -> VaultScan:
+        """The vault's files, listed once a run so that all steps of it see the same vault.
+
+        Raises:
+            VaultError: The vault is not configured, missing or unreadable.
+        """
+        if self._scan is None:
+            if self.vault.path is None:
+                raise VaultError("no vault is configured", "set vault.path, or run: companion init --vault PATH")
+            if self.paths.root == self.vault.path or self.vault.path in self.paths.root.parents:
+                raise VaultError(
+                    f"the data root {self.paths.root} lies inside the vault {self.vault.path}",
+                    "set COMPANION_HOME to a folder outside the vault",
+                )
+            indexing = self.vault.indexing
+            self._scan = scan_vault(
+                self.vault.path,
+                file_patterns=indexing.file_patterns,
+                deny_dirs=indexing.deny_dirs,
+                deny_patterns=indexing.deny_patterns,
+            )
+        return self._scan
+
+    def close(self) -> None:
+        """Close what was opened."""
+        if self._embedder is not None:
+            self._embedder.close()
+        if self._progress is not None:
+            self._progress.clear()

@@ -1,0 +1,155 @@
+"""What one may ask the catalog: single notes, figures, and why a note is not found. Changes nothing."""
+
+import datetime as dt
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from companion_assets.contracts.records import Note, NoteStatus
+from companion_assets.stores.catalog_rows import create_tables, note_from_row
+from companion_assets.stores.database import open_database
+
+MIGRATIONS = (create_tables,)
+
+AMONG = "IN (SELECT value FROM json_each(?))"
+
+# `indexed_key` is set only while the index holds the note's present chunks (see `stores.catalog`).
+_COUNTS = (
+    "SELECT folder, count(*) AS notes, coalesce(sum(n), 0) AS chunks, sum(status = 'partial') AS partial,"
+    " sum(status = 'skipped') AS skipped, sum(status != 'skipped' AND indexed_key IS NULL) AS pending"
+    " FROM notes LEFT JOIN (SELECT path, count(*) AS n FROM chunks GROUP BY path) USING (path)"
+    " WHERE NOT gone GROUP BY folder ORDER BY folder"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogCounts:
+    """Figures of a folder or of the vault.
+
+    Attributes:
+        notes: All notes whose file is there, skipped ones included.
+        pending: Readable notes that the index does not hold as they were last read.
+    """
+
+    notes: int = 0
+    chunks: int = 0
+    partial: int = 0
+    skipped: int = 0
+    pending: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class NoteState:
+    """Where one note stands, for a person who asks why it is not found.
+
+    Attributes:
+        indexed: The index holds it as it was last read.
+        gone: The file vanished and the index has yet to drop it.
+        updated_at: When it was last read, UTC.
+        checked_at: When the file was last found to be as it was read, UTC.
+    """
+
+    path: str
+    folder: str
+    status: NoteStatus
+    reason: str
+    chunks: int
+    indexed: bool
+    gone: bool
+    modified_at: dt.datetime
+    updated_at: dt.datetime
+    checked_at: dt.datetime
+    run_id: str
+
+
+def json_list(values: Iterable[str]) -> tuple[str]:
+    """The one parameter of `AMONG`: lists of any length, without SQLite's limit on parameters."""
+    return (json.dumps(list(values)),)
+
+
+class CatalogView:
+    """Questions to `catalog.db`.
+
+    Args:
+        path: The file, created if missing.
+
+    Raises:
+        StoreError: The file cannot be used.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._database = open_database(path, MIGRATIONS, canonical=False)
+
+    def close(self) -> None:
+        """Close the file; safe to call twice."""
+        self._database.close()
+
+    def note(self, path: str) -> Note | None:
+        """One note as it was parsed; None if it is unknown or gone."""
+        with self._database.read() as connection:
+            row = connection.exec_driver_sql("SELECT * FROM notes WHERE path = ? AND NOT gone", (path,)).first()
+        return note_from_row(row) if row else None
+
+    def notes(self, folder: str | None = None) -> Iterator[Note]:
+        """All notes of a folder, or of the vault, by path; skipped ones too."""
+        query = "SELECT * FROM notes WHERE NOT gone AND (?1 IS NULL OR folder = ?1) ORDER BY path"
+        with self._database.read() as connection:
+            for row in connection.exec_driver_sql(query, (folder,)):
+                yield note_from_row(row)
+
+    def paths(self, folder: str | None = None) -> list[str]:
+        """Paths of the readable notes of a folder, or of the vault."""
+        query = (
+            "SELECT path FROM notes WHERE NOT gone AND status != 'skipped' AND (?1 IS NULL OR folder = ?1) ORDER BY path"
+        )
+        with self._database.read() as connection:
+            return list(connection.exec_driver_sql(query, (folder,)).scalars())
+
+    def folders(self) -> list[str]:
+        """Every folder with a note, or with a vanished one that the index has yet to drop."""
+        with self._database.read() as connection:
+            return list(connection.exec_driver_sql("SELECT DISTINCT folder FROM notes ORDER BY folder").scalars())
+
+    def counts_by_folder(self) -> dict[str, CatalogCounts]:
+        """Figures of each folder that has notes."""
+        with self._database.read() as connection:
+            return {row[0]: CatalogCounts(*row[1:]) for row in connection.exec_driver_sql(_COUNTS)}
+
+    def counts(self) -> CatalogCounts:
+        """Figures of the vault."""
+        folders = self.counts_by_folder().values()
+        return CatalogCounts(
+            notes=sum(folder.notes for folder in folders),
+            chunks=sum(folder.chunks for folder in folders),
+            partial=sum(folder.partial for folder in folders),
+            skipped=sum(folder.skipped for folder in folders),
+            pending=sum(folder.pending for folder in folders),
+        )
+
+    def skipped(self) -> list[tuple[str, str]]:
+        """Path and reason of every note that is not indexed on purpose or could not be read."""
+        query = "SELECT path, reason FROM notes WHERE status = 'skipped' AND NOT gone ORDER BY path"
+        with self._database.read() as connection:
+            return [(row[0], row[1]) for row in connection.exec_driver_sql(query)]
+
+    def note_status(self, path: str) -> NoteState | None:
+        """Where a note stands; None if no such note was ever seen."""
+        query = "SELECT *, (SELECT count(*) FROM chunks WHERE path = n.path) AS chunks FROM notes n WHERE path = ?"
+        with self._database.read() as connection:
+            row = connection.exec_driver_sql(query, (path,)).first()
+        if row is None:
+            return None
+        return NoteState(
+            path=row.path,
+            folder=row.folder,
+            status=NoteStatus(row.status),
+            reason=row.reason,
+            chunks=row.chunks,
+            indexed=row.indexed_key is not None and row.status != NoteStatus.SKIPPED,
+            gone=bool(row.gone),
+            modified_at=dt.datetime.fromtimestamp(row.mtime_ns / 1e9, dt.UTC),
+            updated_at=dt.datetime.fromisoformat(row.updated_at),
+            checked_at=dt.datetime.fromisoformat(row.checked_at),
+            run_id=row.run_id,
+        )

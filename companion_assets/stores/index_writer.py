@@ -1,0 +1,245 @@
+"""Writes the index: one writer at a time, one commit per batch of notes, and the `live` pointer last.
+
+Readers serve the published version and see nothing of the commits in between. LanceDB traps that shape this file
+(measured with 0.40): an optimise beside another writer fails, hence the lock; a merge that deletes by source without
+a condition empties the table; `optimize` drops versions older than a week by itself and fails if a tag is on one.
+"""
+
+import datetime as dt
+import os
+import shutil
+import time
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from filelock import FileLock, Timeout
+
+from companion_assets.contracts.errors import IndexMissing, StoreError
+from companion_assets.contracts.manifests import Calibration, EmbedderSpec, IndexManifest
+from companion_assets.contracts.paths import DataPaths
+from companion_assets.contracts.records import Chunk
+from companion_assets.stores import index_table
+from companion_assets.stores.index_table import FTS_INDEX, LIVE_TAG, SEARCH_COLUMN, Vector
+from companion_assets.stores.predicates import among
+from companion_assets.stores.ranking import background
+
+if TYPE_CHECKING:
+    from lancedb.table import Table
+
+VECTOR_INDEX_ROWS = 50_000  # below, brute force is exact and takes < 40 ms
+SMALL_TAIL = 200  # rows the keyword half scans unindexed in about 1 ms
+CALIBRATION_SAMPLE = 500
+_NEVER = dt.timedelta(days=36_500)
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """What one commit did, in rows."""
+
+    inserted: int
+    updated: int
+    deleted: int
+
+
+@contextmanager
+def open_writer(
+    paths: DataPaths, spec: EmbedderSpec, *, rebuild: bool = False, wait_seconds: float = 600.0
+) -> Iterator["IndexWriter"]:
+    """Hold the index for writing.
+
+    Args:
+        paths: The data root.
+        spec: Who made the vectors; each identity has its own table.
+        rebuild: Start a new, empty table even if this embedder has one.
+        wait_seconds: How long to wait for another writer.
+
+    Raises:
+        StoreError: Another process writes, or the index cannot be opened.
+    """
+    paths.locks_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    lock = FileLock(paths.locks_dir / "index.lock", mode=0o600)
+    try:
+        lock.acquire(timeout=wait_seconds)
+    except Timeout as fault:
+        raise StoreError("another process is writing the index", "Wait for the running sync, or end it.") from fault
+    try:
+        with index_table.faults(paths):
+            yield IndexWriter(paths, spec, rebuild=rebuild)
+    finally:
+        lock.release()
+
+
+class IndexWriter:
+    """The table of one embedder, open for writing. Made by `open_writer`."""
+
+    def __init__(self, paths: DataPaths, spec: EmbedderSpec, *, rebuild: bool) -> None:
+        self._paths = paths
+        self._spec = spec
+        self._connection = index_table.connect(paths)
+        self._table = (None if rebuild else self._open_last()) or self._create()
+
+    @property
+    def table(self) -> str:
+        """Name of the table: identifies embedder and rebuild; part of the catalog's `indexed_key`."""
+        return str(self._table.name)
+
+    @property
+    def rows(self) -> int:
+        """Chunks in the table."""
+        return int(self._table.count_rows())
+
+    def note_paths(self, folder: str | None = None) -> set[str]:
+        """Paths of the notes that have rows, in one folder or in all; to find what the catalog no longer knows."""
+        query = self._table.search().select(["source_file"])
+        if folder is not None:
+            query = query.where(among("source_directory", [folder]))
+        return set(query.to_arrow().column("source_file").to_pylist())
+
+    def replace_notes(self, rows: Iterable[tuple[Chunk, Vector]], touched: Iterable[str]) -> Merge:
+        """Make these the rows of the touched notes, in one commit; a touched note without rows disappears.
+
+        Args:
+            rows: Chunks with their vectors, float32[d], all of touched notes.
+            touched: Paths of the notes. 10,000 of them make a predicate of about 0.6 MB and take 0.4 s.
+
+        Raises:
+            StoreError: A vector or a row cannot be stored; nothing was changed.
+        """
+        touched_paths = set(touched)
+        data = index_table.to_arrow(rows, self._spec.embedder_id, self._spec.dimensions)
+        strays = set(data.column("source_file").to_pylist()) - touched_paths
+        if strays:
+            raise ValueError(f"rows of notes that are not among the touched: {sorted(strays)[:3]}")
+        if not touched_paths:
+            return Merge(0, 0, 0)
+        result = (
+            self._table.merge_insert("chunk_id")
+            .when_matched_update_all()
+            .when_not_matched_insert_all()
+            .when_not_matched_by_source_delete(among("source_file", touched_paths))
+            .execute(data)
+        )
+        return Merge(result.num_inserted_rows, result.num_updated_rows, result.num_deleted_rows)
+
+    def optimise(self, *, force: bool = False) -> None:
+        """Make and refresh the indexes and compact small files; cheap to call when there is little to do.
+
+        Args:
+            force: Also fold in a small unindexed tail (which is searched all the same).
+        """
+        names = {index.name for index in self._table.list_indices()}
+        rows = self.rows
+        if not rows:
+            return
+        if FTS_INDEX not in names:
+            self._create_fts()  # never on an empty table, where it would cover no rows
+        elif force or self._table.index_stats(FTS_INDEX).num_unindexed_rows > SMALL_TAIL:
+            try:
+                self._table.optimize(cleanup_older_than=_NEVER)
+            except RuntimeError:  # lance-format/lance#7508: a full-text index can break in frequent optimising
+                self._create_fts()
+        if rows >= VECTOR_INDEX_ROWS and "vector_idx" not in names:
+            from lancedb.index import IvfFlat
+
+            self._table.create_index("vector", config=IvfFlat(distance_type="cosine"), name="vector_idx")
+
+    def publish(self, run_id: str = "") -> IndexManifest:
+        """Show readers the table as it is now: move the tag, then the pointer.
+
+        Returns:
+            The manifest that is now served.
+        """
+        previous = self._served()
+        rows = self.rows
+        manifest = IndexManifest(
+            table=self.table,
+            embedder=self._spec,
+            calibration=self._calibrated(previous, rows),
+            chunks=rows,
+            notes=len(self.note_paths()),
+            version=self._table.version,
+            published_at=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+            run_id=run_id,
+        )
+        tags = self._table.tags
+        (tags.update if LIVE_TAG in tags.list() else tags.create)(LIVE_TAG, manifest.version)
+        index_table.write_manifest(self._paths, manifest)
+        if previous is not None and previous.table != self.table:
+            self._retire(previous.table)
+        index_table.retired_file(self._paths, self.table).unlink(missing_ok=True)
+        return manifest
+
+    def prune(self, grace_minutes: float = 10.0) -> None:
+        """Drop versions and retired tables that no reader can still be using. Does nothing before `publish`.
+
+        Args:
+            grace_minutes: How long a reader may go on with what it has; with 0, open readers fail.
+        """
+        served = self._served()
+        if served is None or (served.table, served.version) != (self.table, self._table.version):
+            return
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # LanceDB's word on a grace of zero, which is ours to choose
+            self._table.optimize(cleanup_older_than=dt.timedelta(minutes=grace_minutes))
+        # Optimising may have made a version of its own, and cleaning waits for a tag that has moved on.
+        if self._table.version != served.version:
+            self.publish(served.run_id)
+        for name in index_table.table_names(self._paths):
+            mark = index_table.retired_file(self._paths, name)
+            if name != self.table and not mark.exists():
+                self._retire(name)  # left behind, half built, by an embedder that was given up
+            elif name != self.table and mark.stat().st_mtime <= time.time() - grace_minutes * 60:
+                shutil.rmtree(self._paths.index_dir / f"{name}.lance", ignore_errors=True)
+                mark.unlink()
+
+    def _open_last(self) -> "Table | None":
+        """The served table of this embedder, else its youngest unfinished one; a broken one is passed over."""
+        served = self._served()
+        names = index_table.table_names(self._paths, self._spec.embedder_id)[::-1]
+        if served is not None and served.table in names:
+            names.insert(0, served.table)
+        for name in names:
+            try:
+                table = self._connection.open_table(name)
+            except (RuntimeError, ValueError):
+                continue
+            if table.schema.equals(index_table.schema(self._spec.dimensions)):
+                return table
+        return None
+
+    def _create(self) -> "Table":
+        name = index_table.new_table_name(self._spec.embedder_id)
+        return self._connection.create_table(name, schema=index_table.schema(self._spec.dimensions))
+
+    def _create_fts(self) -> None:
+        from lancedb.index import FTS
+
+        # ICU finds words in every script; a stemmer knows one language only and would run before our folding.
+        config = FTS(base_tokenizer="icu", with_position=True, stem=False, remove_stop_words=False, ascii_folding=False)
+        self._table.create_index(SEARCH_COLUMN, config=config, name=FTS_INDEX, replace=True)
+
+    def _served(self) -> IndexManifest | None:
+        try:
+            return index_table.read_manifest(self._paths)
+        except IndexMissing:
+            return None
+
+    def _retire(self, table: str) -> None:
+        mark = index_table.retired_file(self._paths, table)
+        mark.parent.mkdir(mode=0o700, exist_ok=True)
+        mark.touch(mode=0o600)
+        os.utime(mark)
+
+    def _calibrated(self, previous: IndexManifest | None, rows: int) -> Calibration | None:
+        """The background of similarities; kept while the table has about as many rows as when it was drawn."""
+        if previous is not None and previous.table == self.table and (old := previous.calibration) is not None:
+            if abs(rows - old.chunks) <= 0.2 * old.chunks:
+                return old
+        drawn = np.random.default_rng(rows).permutation(rows)[:CALIBRATION_SAMPLE]
+        sample = self._table.take_offsets(sorted(drawn.tolist())).select(["source_file", "vector"]).to_arrow()
+        flat = sample.column("vector").combine_chunks().flatten().to_numpy(zero_copy_only=False)
+        return background(flat.reshape(-1, self._spec.dimensions), sample.column("source_file").to_pylist())
