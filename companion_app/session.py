@@ -88,11 +88,16 @@ class ChatSession:
         self._generator = generator
         self._chat_log = chat_log
         self._settings = settings
-        persona = settings.persona
-        self._system = render_system(settings.name, persona.role, persona.tone, persona.style, persona.boundaries)
+        self._system = self.system_of(settings)
         turns = chat_log.turns(session_id, settings.memory.session_turns)
         self._questions = [turn.question for turn in turns]
         self._conversation = Conversation([Exchange(render_question(t.question, []), t.reply) for t in turns])
+
+    @staticmethod
+    def system_of(settings: CompanionSettings) -> str:
+        """The system message of every prompt under these settings."""
+        persona = settings.persona
+        return render_system(settings.name, persona.role, persona.tone, persona.style, persona.boundaries)
 
     def reply(
         self, question: str, *, filters: SearchFilters | None = None, temperature: float | None = None

@@ -11,7 +11,7 @@ from typing import Literal
 
 from companion_assets.backends.llama_native import NativeModel
 from companion_assets.backends.llama_options import ModelOptions
-from companion_assets.backends.llama_prompt import PromptRenderer, Render
+from companion_assets.backends.llama_prompt import PromptRenderer, Render, shared_length
 from companion_assets.backends.prefix_cache import PrefixCache
 from companion_assets.backends.protocols import Token
 from companion_assets.backends.reply_text import ReplyText
@@ -36,7 +36,7 @@ class LlamaEngine:
     def __init__(self, options: ModelOptions, on_progress: Callable[[float], None]) -> None:
         import llama_cpp
 
-        self._cancelled: Callable[[], bool] = bool
+        self._cancelled: Callable[[], bool] = lambda: False
         self._model = NativeModel(options, on_progress, lambda: self._cancelled())
         self._prompt = PromptRenderer(_chat_template(self._model, options.path), self._model)
         self._turn_end = self._prompt.turn_end()
@@ -56,7 +56,7 @@ class LlamaEngine:
 
     def warm(self, messages: Sequence[Message], cancelled: Callable[[], bool]) -> Token:
         """Evaluate the beginning that all coming prompts share and keep it on disk."""
-        ids = self._prompt.tokens(messages, reply=False)
+        ids = self._prompt.beginning(messages)
         self._check_room(ids)
         self._cancelled = cancelled
         cached, seconds = self._prefill(ids, reuse=len(ids))
@@ -156,10 +156,8 @@ class LlamaEngine:
         return True
 
     def _shared(self, ids: Sequence[int]) -> int:
-        evaluated = self._evaluated
-        same = next((at for at, (old, new) in enumerate(zip(evaluated, ids, strict=False)) if old != new), None)
-        length = min(len(evaluated), len(ids)) if same is None else same
-        return length if self._model.can_truncate or length == len(evaluated) else 0
+        length = shared_length(self._evaluated, ids)
+        return length if self._model.can_truncate or length == len(self._evaluated) else 0
 
     def _stored(self, ids: Sequence[int]) -> int:
         stored = self._prefixes.longest(ids) if self._prefixes else 0
@@ -172,6 +170,7 @@ class LlamaEngine:
 
 def _chat_template(model: NativeModel, path: str) -> Render:
     """The template in the model's own file, as a function."""
+    import jinja2
     from llama_cpp.llama_chat_format import Jinja2ChatFormatter
 
     template = model.metadata("tokenizer.chat_template")
@@ -186,7 +185,10 @@ def _chat_template(model: NativeModel, path: str) -> Render:
     }
 
     def render(messages: list[dict[str, str]], reply: bool) -> str:
-        # Reasoning models would otherwise spend the whole reply on thoughts the person did not ask for.
-        return str(formatters[reply](messages=messages, enable_thinking=False).prompt)  # type: ignore[arg-type]
+        try:
+            # Reasoning models would otherwise spend the whole reply on thoughts the person did not ask for.
+            return formatters[reply](messages=messages, enable_thinking=False).prompt  # type: ignore[arg-type]
+        except jinja2.TemplateError as fault:
+            raise ValueError(str(fault)) from fault
 
     return render

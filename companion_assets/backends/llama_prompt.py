@@ -10,7 +10,7 @@ import re
 import secrets
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Protocol
+from typing import Literal, Protocol
 
 from companion_assets.backends.control_tokens import neutralise
 from companion_assets.contracts.errors import BackendUnavailable
@@ -57,13 +57,13 @@ class PromptRenderer:
         self._template_words = frozenset(token for token in turns if vocabulary.is_user_defined(token))
         self._content_tokens.cache_clear()
 
-    def tokens(self, messages: Sequence[Message], *, reply: bool = True) -> list[int]:
-        """Token ids of the prompt; with `reply` it ends where the model's answer begins.
+    def tokens(self, messages: Sequence[Message]) -> list[int]:
+        """Token ids of the prompt, up to where the model's answer begins.
 
         Raises:
             BackendUnavailable: The template cannot render these messages.
         """
-        contents, rendered = self._rendered(messages, reply)
+        contents, rendered = self._rendered(messages, reply=True)
         ids: list[int] = []
         position = 0
         for part in self._parts.finditer(rendered):
@@ -76,6 +76,16 @@ class PromptRenderer:
         ids += self._template_tokens(rendered[position:])
         begin = self._vocabulary.begin()
         return ids if begin is None or ids[:1] == [begin] else [begin, *ids]
+
+    def beginning(self, messages: Sequence[Message]) -> list[int]:
+        """The token ids with which every prompt starts whose first messages are `messages`.
+
+        Found by comparing two continuations, because templates differ in what they put between messages, and
+        some write the system message into the first question.
+        """
+        role: Literal["user", "assistant"] = "assistant" if messages and messages[-1].role == "user" else "user"
+        one, other = (self.tokens([*messages, Message(role, text)]) for text in ("1", "a"))
+        return one[: shared_length(one, other)]
 
     def turn_end(self) -> int | None:
         """The control token with which the template closes the assistant's turn, if it uses one.
@@ -116,6 +126,12 @@ class PromptRenderer:
             spellings = [self._vocabulary.special_text(token) for token in steering]
             ids = self._vocabulary.tokenize(neutralise(content, spellings), special=False)
         return tuple(ids)
+
+
+def shared_length(one: Sequence[int], other: Sequence[int]) -> int:
+    """How many tokens two sequences have in common from their start."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (left, right) in pairs if left != right), min(len(one), len(other)))
 
 
 def _folded(messages: Sequence[Message]) -> list[Message]:

@@ -7,7 +7,8 @@ First line in: the fields of `ModelOptions`. Then one request per line:
     {"id": 3, "op": "count", "messages": [...]}      answered at once, also during a reply
     {"id": 1, "op": "cancel"}                        the same
 
-Lines out carry `event`: loading, ready, failed (all with id 0), then token, counted or error with the request's id.
+Lines out carry `event`: loading and ready with id 0, then token, counted or error with the request's id (error
+with id 0: the model could not be loaded).
 Requests that compute run one after the other, in the order they came. The end of the input is the end of the process.
 """
 
@@ -25,7 +26,7 @@ from typing import Any, Protocol, TextIO
 
 from companion_assets.backends.llama_options import ModelOptions
 from companion_assets.backends.protocols import Token
-from companion_assets.contracts.errors import CompanionError
+from companion_assets.contracts.errors import BackendUnavailable, CompanionError
 from companion_assets.contracts.records import Message
 
 _PR_SET_PDEATHSIG = 1
@@ -65,58 +66,77 @@ class Worker:
         self._out = out
         self._writing = threading.Lock()
         self._jobs: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
-        self._open: set[int] = set()
-        self._cancelled: set[int] = set()
+        self._turns = threading.Lock()  # guards the two below
+        self._waiting: set[int] = set()
+        self._running: int | None = None
+        self._stop = threading.Event()
         self._reported = 0.0
 
     def run(self) -> int:
         """Load the model, then serve until the input ends. Returns the exit status."""
         options = ModelOptions(**json.loads(self._lines.readline()))
         # From here on the end of the input ends the process, even in the middle of loading.
-        engine_ready: queue.SimpleQueue[Engine] = queue.SimpleQueue()
-        threading.Thread(target=self._receive, args=(engine_ready,), daemon=True).start()
+        loaded: queue.SimpleQueue[Engine] = queue.SimpleQueue()
+        threading.Thread(target=self._receive, args=(loaded,), daemon=True).start()
         try:
             engine = _open_engine(options, self._loading)
         except CompanionError as fault:
-            self._emit(0, "failed", message=fault.message, hint=fault.hint)
+            self._refuse(0, fault)
             return 1
-        engine_ready.put(engine)
+        loaded.put(engine)
         self._emit(0, "ready", context_length=engine.context_length)
         while True:
             job = self._jobs.get()
-            self._serve(engine, job)
-            self._open.discard(job["id"])
-            self._cancelled.discard(job["id"])
+            if self._starts(job["id"]):
+                self._serve(engine, job)
 
-    def _receive(self, engine_ready: "queue.SimpleQueue[Engine]") -> None:
+    def _starts(self, number: int) -> bool:
+        """Give the model to a request, unless it was cancelled while it waited."""
+        with self._turns:
+            wanted = number in self._waiting
+            self._waiting.discard(number)
+            self._running = number if wanted else None
+            self._stop.clear()
+        return wanted
+
+    def _receive(self, loaded: "queue.SimpleQueue[Engine]") -> None:
         """Read requests. Counting and cancelling are done here, beside a running computation."""
         engine: Engine | None = None
-        for line in self._lines:
-            request = json.loads(line)
-            if request["op"] == "cancel":
-                self._cancelled |= {request["id"]} & self._open
-            elif request["op"] == "count":
-                engine = engine or engine_ready.get()
-                self._count(engine, request)
-            else:
-                self._open.add(request["id"])
-                self._jobs.put(request)
-        os._exit(0)  # the parent is gone; a computation may be running, so no orderly way out
+        try:
+            for line in self._lines:
+                request = json.loads(line)
+                if request["op"] == "cancel":
+                    self._cancel(request["id"])
+                elif request["op"] == "count":
+                    engine = engine or loaded.get()
+                    self._count(engine, request)
+                else:
+                    with self._turns:
+                        self._waiting.add(request["id"])
+                    self._jobs.put(request)
+        finally:
+            # The parent is gone, or this thread failed; a computation may be running, so no orderly way out.
+            os._exit(0)
+
+    def _cancel(self, number: int) -> None:
+        with self._turns:
+            waiting = number in self._waiting
+            self._waiting.discard(number)
+            if number == self._running:
+                self._stop.set()
+        if waiting:
+            self._emit(number, "token", **asdict(Token("", "cancelled")))
 
     def _count(self, engine: Engine, request: dict[str, Any]) -> None:
         try:
             tokens, uncached = engine.count(_messages(request))
         except CompanionError as fault:
-            self._emit(request["id"], "error", message=fault.message, hint=fault.hint)
+            self._refuse(request["id"], fault)
         else:
             self._emit(request["id"], "counted", tokens=tokens, uncached=uncached)
 
     def _serve(self, engine: Engine, job: dict[str, Any]) -> None:
-        number = job["id"]
-
-        def cancelled() -> bool:
-            return number in self._cancelled
-
+        number, cancelled = job["id"], self._stop.is_set
         try:
             if job["op"] == "warm":
                 self._emit(number, "token", **asdict(engine.warm(_messages(job), cancelled)))
@@ -125,7 +145,11 @@ class Worker:
             for token in engine.generate(_messages(job), *settings, cancelled):
                 self._emit(number, "token", **asdict(token))
         except CompanionError as fault:
-            self._emit(number, "error", message=fault.message, hint=fault.hint)
+            self._refuse(number, fault)
+
+    def _refuse(self, number: int, fault: CompanionError) -> None:
+        unavailable = isinstance(fault, BackendUnavailable)
+        self._emit(number, "error", message=fault.message, hint=fault.hint, unavailable=unavailable)
 
     def _loading(self, fraction: float) -> None:
         if fraction >= 1 or time.monotonic() > self._reported + _SECONDS_BETWEEN_PROGRESS:

@@ -44,11 +44,13 @@ class Calibration:
         p50: Median cosine of random pairs of chunks.
         p999: 99.9th percentile of the same.
         pairs: How many pairs were drawn.
+        chunks: How many chunks the index had then; it is drawn anew when their number has changed much.
     """
 
     p50: float
     p999: float
     pairs: int
+    chunks: int
 
 
 @dataclass(frozen=True, slots=True)

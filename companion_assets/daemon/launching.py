@@ -48,7 +48,9 @@ class SyncResult:
     failure: str = ""
 
 
-def run_sync(paths: DataPaths, definitions: dg.Definitions, *, rebuild: bool = False, reason: str = "manual") -> SyncResult:
+def run_sync(
+    paths: DataPaths, definitions: dg.Definitions, *, rebuild: bool = False, reason: str = "manual"
+) -> SyncResult:
     """Bring the index up to date and wait for it.
 
     Args:

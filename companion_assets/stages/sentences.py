@@ -23,14 +23,23 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     return [(start, end) for start, end in _between(text) if start < end]
 
 
+def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """The span without the white space at both its ends."""
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return start, end
+
+
 def _between(text: str) -> Iterator[tuple[int, int]]:
     start = 0
     for border in _BORDER.finditer(text):
         if border["latin"] and not _ends_sentence(text, border):
             continue
-        yield _trimmed(text, start, border.end())
+        yield trimmed(text, start, border.end())
         start = border.end()
-    yield _trimmed(text, start, len(text))
+    yield trimmed(text, start, len(text))
 
 
 def _ends_sentence(text: str, border: re.Match[str]) -> bool:
@@ -46,11 +55,3 @@ def _ends_sentence(text: str, border: re.Match[str]) -> bool:
     ordinal = last.isdecimal() and len(last) <= 2
     initial = len(last) == 1 and last.isupper()
     return not (ordinal or initial or last.casefold() in _TITLES)
-
-
-def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    return start, end

@@ -101,9 +101,7 @@ def embed_folder(work: Workspace, folder: str) -> FolderReport:
     return FolderReport(counts, tuple(problems))
 
 
-def _embed(
-    work: Workspace, batch: Sequence[tuple[str, str]]
-) -> tuple[list[tuple[str, Vector]], list[tuple[str, str]]]:
+def _embed(work: Workspace, batch: Sequence[tuple[str, str]]) -> tuple[list[tuple[str, Vector]], list[tuple[str, str]]]:
     """Vectors by hash, and (hash, reason) of what failed."""
     try:
         vectors = work.embedder.embed_passages([text for _, text in batch])

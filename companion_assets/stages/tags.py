@@ -20,7 +20,7 @@ _BRACKETED = re.compile(r"\s*\[(.*)\]\s*", re.DOTALL)
 def clean_tag(text: str) -> str | None:
     """`text` as a tag without `#`, or None when it is none."""
     tag = text.strip().lstrip("#").rstrip("/")
-    if not tag or all(character.isdigit() for character in tag) or not _WHOLE.fullmatch(tag):
+    if not tag.strip("0123456789") or not _WHOLE.fullmatch(tag):
         return None
     return tag
 

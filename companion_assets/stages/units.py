@@ -6,14 +6,16 @@ from dataclasses import dataclass, replace
 
 from companion_assets.backends.protocols import Tokenizer
 from companion_assets.stages.blocks import LIST_ITEM, Block, Kind, fence_ids, indentation, is_table_rule
-from companion_assets.stages.sentences import sentence_spans
+from companion_assets.stages.sentences import sentence_spans, trimmed
 from companion_assets.stages.source_text import SourceText
 
 Span = tuple[int, int]
+Cut = Callable[[str], list[Span]]
 
 _INTRODUCES = re.compile(r"[:：]\s*[*_]*\s*$")
 _INTRODUCED = frozenset({Kind.LIST, Kind.TABLE, Kind.CODE, Kind.QUOTE})
 _NESTING = 6
+_WORST_RANK = 99
 _WINDOW_CHARACTERS = 8192
 
 
@@ -50,7 +52,7 @@ def block_units(source: SourceText, blocks: Sequence[Block], tokenizer: Tokenize
         heading = block.kind is Kind.HEADING
         introduces = block.kind is Kind.PARAGRAPH and following in _INTRODUCED and bool(_INTRODUCES.search(text[-16:]))
         rank = 0 if heading or previous is Kind.RULE else 1
-        rank = _NESTING if block.kind is Kind.RULE else rank
+        rank = _WORST_RANK if block.kind is Kind.RULE else rank
         body = end if heading else start
         units.append(Unit(start, end, body, block.kind, tokenizer.count(text), rank, heading or introduces))
     return units
@@ -114,22 +116,24 @@ class _Cutter:
     largest: int
     piece: int
 
-    def parts(self, unit: Unit, cuts: Sequence[Callable[[str], list[Span]]], rank: int) -> Iterator[Unit]:
+    def parts(self, unit: Unit, cuts: Sequence[Cut], rank: int = 2) -> Iterator[Unit]:
         """The unit, or its parts by the first of `cuts`, each cut further by the other ones if it must be."""
         if unit.tokens <= self.largest:
             yield unit
             return
         text = self.text[unit.start : unit.end]
-        spans = cuts[0](text) if cuts else list(cut_long(text, self.piece, self.tokenizer))
-        for position, (start, end) in enumerate(spans):
+        for position, (start, end) in enumerate(cuts[0](text) if cuts else self._pieces(text)):
             tokens = self.tokenizer.count(text[start:end])
             begin = unit.start + start
-            border = rank if position == 0 else max(rank, unit.rank) + 1
-            part = Unit(begin, unit.start + end, begin, unit.kind, tokens, border)
+            part = Unit(begin, unit.start + end, begin, unit.kind, tokens, unit.rank if position == 0 else rank)
             if cuts:
-                yield from self.parts(part, cuts[1:], border)
-            elif text[start:end].strip():
+                yield from self.parts(part, cuts[1:], rank + 1)
+            else:
                 yield part
+
+    def _pieces(self, text: str) -> list[Span]:
+        spans = (trimmed(text, start, end) for start, end in cut_long(text, self.piece, self.tokenizer))
+        return [(start, end) for start, end in spans if start < end]
 
 
 def _table_parts(text: str, parts: Sequence[Unit], tokenizer: Tokenizer, largest: int) -> list[Unit]:
@@ -197,7 +201,7 @@ def _grouped(lines: Sequence[str], begins: Callable[[int], bool]) -> list[Span]:
 
 
 _PROSE = (sentence_spans, line_spans)
-_CUTS: dict[Kind, tuple[Callable[[str], list[Span]], ...]] = {
+_CUTS: dict[Kind, tuple[Cut, ...]] = {
     Kind.HEADING: _PROSE,
     Kind.PARAGRAPH: _PROSE,
     Kind.LIST: (_item_spans,) * _NESTING + _PROSE,

@@ -31,8 +31,8 @@ _UPDATES = ", ".join(f"{column} = excluded.{column}" for column in NOTE_COLUMNS 
 _PUT_NOTE = (
     f"INSERT INTO notes ({', '.join(NOTE_COLUMNS)}) VALUES ({', '.join('?' * len(NOTE_COLUMNS))})"
     f" ON CONFLICT (path) DO UPDATE SET {_UPDATES}, gone = 0,"
-    f" chunked_key = CASE WHEN gone OR status = '{NoteStatus.SKIPPED}' THEN NULL ELSE chunked_key END,"
-    f" indexed_key = CASE WHEN gone OR status = '{NoteStatus.SKIPPED}' THEN NULL ELSE indexed_key END"
+    " chunked_key = CASE WHEN gone OR status = 'skipped' THEN NULL ELSE chunked_key END,"
+    " indexed_key = CASE WHEN gone OR status = 'skipped' THEN NULL ELSE indexed_key END"
 )
 _PUT_CHUNK = f"INSERT INTO chunks ({', '.join(CHUNK_COLUMNS)}) VALUES ({', '.join('?' * len(CHUNK_COLUMNS))})"
 _NOTHING_TO_CHUNK = "skipped"
@@ -60,7 +60,9 @@ class Catalog(CatalogView):
         """
         query = "SELECT path, raw_path, mtime_ns, size, parsed_key, sha FROM notes WHERE folder = ? AND NOT gone"
         with self._database.read() as connection:
-            known = {row[0]: tuple(row[1:5]) if row[5] else None for row in connection.exec_driver_sql(query, (folder,))}
+            known = {
+                row[0]: tuple(row[1:5]) if row[5] else None for row in connection.exec_driver_sql(query, (folder,))
+            }
         changed, unchanged = [], 0
         for file in files:
             state = (os.fsencode(file.raw_path), file.mtime_ns, file.size, parser_version)
@@ -74,7 +76,7 @@ class Catalog(CatalogView):
         """Path → content hash of the notes of a folder that this parser could read."""
         query = "SELECT path, sha FROM notes WHERE folder = ? AND parsed_key = ? AND sha != '' AND NOT gone"
         with self._database.read() as connection:
-            return {path: sha for path, sha in connection.exec_driver_sql(query, (folder, parser_version))}
+            return dict(connection.exec_driver_sql(query, (folder, parser_version)).tuples().all())
 
     def touch(self, files: Iterable[NoteFile]) -> None:
         """Take over new file times of notes whose content turned out to be the same."""
@@ -102,7 +104,9 @@ class Catalog(CatalogView):
         """The files vanished: drop their chunks, keep a tombstone until the index has dropped them too."""
         among = json_list(paths)
         with self._database.write() as connection:
-            query = f"UPDATE notes SET gone = 1, chunked_key = NULL, indexed_key = NULL, updated_at = ? WHERE path {AMONG}"
+            query = (
+                f"UPDATE notes SET gone = 1, chunked_key = NULL, indexed_key = NULL, updated_at = ? WHERE path {AMONG}"
+            )
             connection.exec_driver_sql(query, (now(), *among))
             connection.exec_driver_sql(f"DELETE FROM chunks WHERE path {AMONG}", among)
 
@@ -118,7 +122,10 @@ class Catalog(CatalogView):
         Yields:
             The note, and the key to hand to `put_chunks`.
         """
-        query = f"SELECT path, sha, parsed_key, chunked_key FROM notes WHERE folder = ? AND NOT gone AND status != '{NoteStatus.SKIPPED}'"
+        query = (
+            "SELECT path, sha, parsed_key, chunked_key FROM notes"
+            " WHERE folder = ? AND NOT gone AND status != 'skipped' ORDER BY path"
+        )
         with self._database.read() as connection:
             rows = connection.exec_driver_sql(query, (folder,)).all()
         for row in rows:
@@ -140,7 +147,9 @@ class Catalog(CatalogView):
         if not items:
             return 0
         with self._database.write() as connection:
-            connection.exec_driver_sql(f"DELETE FROM chunks WHERE path {AMONG}", json_list([path for path, _, _ in items]))
+            connection.exec_driver_sql(
+                f"DELETE FROM chunks WHERE path {AMONG}", json_list([path for path, _, _ in items])
+            )
             if rows:
                 connection.exec_driver_sql(_PUT_CHUNK, rows)
             # What the index holds of the note is out of date from here on, even if this very text was there before.
@@ -180,7 +189,7 @@ class Catalog(CatalogView):
             " AND indexed_key IS NOT chunked_key || '@' || ? ORDER BY path"
         )
         with self._database.read() as connection:
-            return {path: key for path, key in connection.exec_driver_sql(query, (folder, table))}
+            return dict(connection.exec_driver_sql(query, (folder, table)).tuples().all())
 
     def tombstones(self, folder: str) -> list[str]:
         """Paths of vanished notes that the index may still hold."""

@@ -18,8 +18,8 @@ from companion_assets.contracts.records import Chunk, FrontmatterState, Heading,
 
 NOTE_COLUMNS = (
     "path", "raw_path", "folder", "sha", "mtime_ns", "size", "status", "reason", "title", "date", "tags", "aliases",
-    "links", "headings", "blocks", "tasks", "properties", "frontmatter", "body_line", "body", "parsed_key", "run_id",
-    "updated_at", "checked_at",
+    "links", "headings", "blocks", "tasks", "properties", "frontmatter", "frontmatter_lines",
+    "body_line", "body", "parsed_key", "run_id", "updated_at", "checked_at",
 )  # fmt: skip
 CHUNK_COLUMNS = ("chunk_id", "path", "position", "text_sha", "payload")
 
@@ -32,7 +32,7 @@ def create_tables(connection: Connection) -> None:
         " mtime_ns INTEGER NOT NULL, size INTEGER NOT NULL, status TEXT NOT NULL, reason TEXT NOT NULL,"
         " title TEXT NOT NULL, date TEXT, tags TEXT NOT NULL, aliases TEXT NOT NULL, links TEXT NOT NULL,"
         " headings TEXT NOT NULL, blocks TEXT NOT NULL, tasks TEXT NOT NULL, properties TEXT NOT NULL,"
-        " frontmatter TEXT NOT NULL, body_line INTEGER NOT NULL, body BLOB NOT NULL,"
+        " frontmatter TEXT NOT NULL, frontmatter_lines TEXT NOT NULL, body_line INTEGER NOT NULL, body BLOB NOT NULL,"
         " parsed_key TEXT NOT NULL, run_id TEXT NOT NULL, updated_at TEXT NOT NULL, checked_at TEXT NOT NULL,"
         # State of the later steps: which text and rules the chunks stand for, and which table holds them.
         " chunked_key TEXT, indexed_key TEXT, gone INTEGER NOT NULL DEFAULT 0)"
@@ -64,7 +64,7 @@ def note_row(file: NoteFile, note: Note, parser_version: str, run_id: str) -> tu
         _json(note.tags), _json(note.aliases), _json([asdict(link) for link in note.links]),
         _json([asdict(heading) for heading in note.headings]), _json(note.blocks),
         _json([asdict(task) for task in note.tasks]), _json(dict(note.properties)), str(note.frontmatter),
-        note.body_line, _pack_body(note), parser_version, run_id, stamp, stamp,
+        _json(note.frontmatter_lines), note.body_line, _pack_body(note), parser_version, run_id, stamp, stamp,
     )  # fmt: skip
 
 
@@ -73,7 +73,8 @@ def note_from_row(row: Row[Any]) -> Note:
     body, index_lines = _unpack_body(row.body)
     return Note(
         path=row.path, title=row.title, folder=row.folder, sha=row.sha, body=body, body_line=row.body_line,
-        index_lines=index_lines, frontmatter=FrontmatterState(row.frontmatter), properties=json.loads(row.properties),
+        index_lines=index_lines, frontmatter=FrontmatterState(row.frontmatter),
+        frontmatter_lines=tuple(json.loads(row.frontmatter_lines)), properties=json.loads(row.properties),
         tags=tuple(json.loads(row.tags)), aliases=tuple(json.loads(row.aliases)),
         headings=tuple(Heading(**item) for item in json.loads(row.headings)),
         links=tuple(Link(**item) for item in json.loads(row.links)), blocks=tuple(json.loads(row.blocks)),
@@ -87,7 +88,13 @@ def chunk_row(position: int, chunk: Chunk) -> tuple[Any, ...]:
     rest = {field.name: getattr(chunk, field.name) for field in fields(chunk)}
     rest["date"] = chunk.date.isoformat() if chunk.date else None
     rest["modified_at"] = chunk.modified_at.isoformat()
-    return chunk.chunk_id, chunk.source_file, position, text_sha(chunk.embed_text), zlib.compress(_json(rest).encode(), 1)
+    return (
+        chunk.chunk_id,
+        chunk.source_file,
+        position,
+        text_sha(chunk.embed_text),
+        zlib.compress(_json(rest).encode(), 1),
+    )
 
 
 def chunk_from_payload(payload: bytes) -> Chunk:

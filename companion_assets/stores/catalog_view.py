@@ -100,11 +100,9 @@ class CatalogView:
 
     def paths(self, folder: str | None = None) -> list[str]:
         """Paths of the readable notes of a folder, or of the vault."""
-        query = (
-            "SELECT path FROM notes WHERE NOT gone AND status != 'skipped' AND (?1 IS NULL OR folder = ?1) ORDER BY path"
-        )
+        query = "SELECT path FROM notes WHERE NOT gone AND status != 'skipped' AND (?1 IS NULL OR folder = ?1)"
         with self._database.read() as connection:
-            return list(connection.exec_driver_sql(query, (folder,)).scalars())
+            return sorted(connection.exec_driver_sql(query, (folder,)).scalars())
 
     def folders(self) -> list[str]:
         """Every folder with a note, or with a vanished one that the index has yet to drop."""

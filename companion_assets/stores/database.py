@@ -84,7 +84,9 @@ def open_database(path: Path, migrations: Sequence[Migration], *, canonical: boo
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
         path.chmod(0o600)
     except OSError as fault:
-        raise StoreError(f"cannot open {path}: {fault.strerror}", "Check that the folder exists and is yours.") from fault
+        raise StoreError(
+            f"cannot open {path}: {fault.strerror}", "Check that the folder exists and is yours."
+        ) from fault
     database = Database(path, _engine(path, canonical=canonical), canonical=canonical)
     try:
         _migrate(database, migrations)
@@ -100,7 +102,7 @@ def _engine(path: Path, *, canonical: bool) -> Engine:
 
     @event.listens_for(engine, "connect")
     def on_connect(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
-        connection.isolation_level = None  # type: ignore[attr-defined]  # else sqlite3 begins transactions by itself
+        connection.isolation_level = None  # else sqlite3 begins transactions by itself
         cursor = connection.cursor()
         for pragma in ("journal_mode=WAL", f"synchronous={'FULL' if canonical else 'NORMAL'}", "foreign_keys=ON"):
             cursor.execute(f"PRAGMA {pragma}")
@@ -122,7 +124,8 @@ def _migrate(database: Database, migrations: Sequence[Migration]) -> None:
         return
     with database.write() as connection:
         connection.exec_driver_sql(
-            "CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at TEXT NOT NULL)"
+            "CREATE TABLE IF NOT EXISTS migrations"
+            " (number INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at TEXT NOT NULL)"
         )
     for number in range(1, len(migrations) + 1):
         with database.write() as connection:
@@ -135,13 +138,18 @@ def _migrate(database: Database, migrations: Sequence[Migration]) -> None:
     if known > len(migrations):
         raise StoreError(
             f"{database.path} was written by a newer Companion (schema {known}, this one knows {len(migrations)})",
-            "Update Companion." + ("" if database.canonical else " Or delete the file; `companion index` builds it again."),
+            "Update Companion."
+            + ("" if database.canonical else " Or delete the file; `companion index` builds it again."),
         )
 
 
 def _applied(connection: Connection) -> int:
-    exists = connection.exec_driver_sql("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'migrations'").first()
-    return int(connection.exec_driver_sql("SELECT coalesce(max(number), 0) FROM migrations").scalar_one()) if exists else 0
+    exists = connection.exec_driver_sql(
+        "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'migrations'"
+    ).first()
+    return (
+        int(connection.exec_driver_sql("SELECT coalesce(max(number), 0) FROM migrations").scalar_one()) if exists else 0
+    )
 
 
 def _explain(path: Path, reason: str, *, canonical: bool) -> StoreError:
@@ -150,11 +158,15 @@ def _explain(path: Path, reason: str, *, canonical: bool) -> StoreError:
     if "disk is full" in reason:
         return StoreError(f"{path} cannot be written: the disk is full", "Free some space and run the command again.")
     if "readonly" in reason or "unable to open" in reason:
-        return StoreError(f"{path} cannot be opened: {reason}", "Check that the file and its folder are yours and writable.")
+        return StoreError(
+            f"{path} cannot be opened: {reason}", "Check that the file and its folder are yours and writable."
+        )
     return StoreError(f"{path} is damaged: {reason}", _way_out(path, canonical=canonical))
 
 
 def _way_out(path: Path, *, canonical: bool) -> str:
     if canonical:
         return f"Restore {path.name} from a backup (`companion restore`), or move it away to start with an empty one."
-    return f"Delete {path.name} (and {path.name}-wal, {path.name}-shm); `companion index` builds it again from the vault."
+    return (
+        f"Delete {path.name} (and {path.name}-wal, {path.name}-shm); `companion index` builds it again from the vault."
+    )

@@ -124,8 +124,17 @@ def to_arrow(rows: Iterable[tuple[Chunk, Vector]], embedder_id: str, dimensions:
 
 def to_chunk(row: dict[str, Any]) -> Chunk:
     """The chunk of a row. Its `embed_text` is empty: the index does not keep it."""
-    values = {name: tuple(value) if isinstance(value := row[name], list) else value for name in CHUNK_COLUMNS}
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value := row[name], list) else value for name in CHUNK_COLUMNS
+    }
     return Chunk(**values, embed_text="")
+
+
+def matrix(rows: pa.Table) -> Vector:
+    """The vectors of rows read from a table: float32[n, d]."""
+    dimensions: int = rows.schema.field("vector").type.list_size
+    flat = rows.column("vector").combine_chunks().flatten().to_numpy(zero_copy_only=False)
+    return np.asarray(flat, dtype=np.float32).reshape(-1, dimensions)
 
 
 def searchable(chunk: Chunk) -> str:

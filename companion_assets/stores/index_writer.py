@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 VECTOR_INDEX_ROWS = 50_000  # below, brute force is exact and takes < 40 ms
 SMALL_TAIL = 200  # rows the keyword half scans unindexed in about 1 ms
-CALIBRATION_SAMPLE = 500
+CALIBRATION_SAMPLE = 500  # chunks; all pairs of them from different notes are looked at
+CALIBRATION_DRIFT = 0.2
 _NEVER = dt.timedelta(days=36_500)
 
 
@@ -137,7 +138,7 @@ class IndexWriter:
             return
         if FTS_INDEX not in names:
             self._create_fts()  # never on an empty table, where it would cover no rows
-        elif force or self._table.index_stats(FTS_INDEX).num_unindexed_rows > SMALL_TAIL:
+        elif (tail := self._tail()) > SMALL_TAIL or (force and tail):
             try:
                 self._table.optimize(cleanup_older_than=_NEVER)
             except RuntimeError:  # lance-format/lance#7508: a full-text index can break in frequent optimising
@@ -215,6 +216,10 @@ class IndexWriter:
         name = index_table.new_table_name(self._spec.embedder_id)
         return self._connection.create_table(name, schema=index_table.schema(self._spec.dimensions))
 
+    def _tail(self) -> int:
+        statistics = self._table.index_stats(FTS_INDEX)
+        return statistics.num_unindexed_rows if statistics else self.rows
+
     def _create_fts(self) -> None:
         from lancedb.index import FTS
 
@@ -236,10 +241,9 @@ class IndexWriter:
 
     def _calibrated(self, previous: IndexManifest | None, rows: int) -> Calibration | None:
         """The background of similarities; kept while the table has about as many rows as when it was drawn."""
-        if previous is not None and previous.table == self.table and (old := previous.calibration) is not None:
-            if abs(rows - old.chunks) <= 0.2 * old.chunks:
-                return old
+        old = previous.calibration if previous is not None and previous.table == self.table else None
+        if old is not None and abs(rows - old.chunks) <= CALIBRATION_DRIFT * old.chunks:
+            return old
         drawn = np.random.default_rng(rows).permutation(rows)[:CALIBRATION_SAMPLE]
         sample = self._table.take_offsets(sorted(drawn.tolist())).select(["source_file", "vector"]).to_arrow()
-        flat = sample.column("vector").combine_chunks().flatten().to_numpy(zero_copy_only=False)
-        return background(flat.reshape(-1, self._spec.dimensions), sample.column("source_file").to_pylist())
+        return background(index_table.matrix(sample), sample.column("source_file").to_pylist(), rows)

@@ -49,7 +49,8 @@ class VectorCache:
         """The vectors that are there, by hash: float32[d] each."""
         with self._database.read() as connection:
             rows = connection.exec_driver_sql(
-                "SELECT w.value, v.vector FROM json_each(?) w JOIN vectors v ON v.embedder_id = ? AND v.text_sha = w.value",
+                "SELECT w.value, v.vector FROM json_each(?) w"
+                " JOIN vectors v ON v.embedder_id = ? AND v.text_sha = w.value",
                 (json.dumps(list(text_shas)), embedder_id),
             )
             return {sha: np.frombuffer(blob, _LITTLE_ENDIAN).astype(np.float32) for sha, blob in rows}

@@ -25,7 +25,7 @@ sync_job = dg.define_asset_job(
 
 @dg.sensor(job=sync_job, minimum_interval_seconds=30, default_status=dg.DefaultSensorStatus.RUNNING)
 def vault_changes(context: dg.SensorEvaluationContext, knowledge: KnowledgeResource) -> dg.SensorResult:
-    """Every 30 s: compare the disk with the catalog, add and drop folder partitions, ask for a run where they differ."""
+    """Every 30 s: compare disk and catalog, add and drop folder partitions, ask for a run where they differ."""
     work = knowledge.workspace
     if not work.vault.indexing.auto_sync:
         return dg.SensorResult(skip_reason="vault.indexing.auto_sync is off")

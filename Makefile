@@ -1,0 +1,54 @@
+# One command each. `make run` is all a person needs; the rest is for working on Companion (see CONTRIBUTING.md).
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+BIN := .venv/bin
+CODE := companion_assets companion_app tests benchmarks
+
+export ANSWERER RUNTIME PYTHON VAULT
+
+.PHONY: help setup setup-dev run test check fix eval bench doctor clean
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+setup: ## install everything into .venv (ANSWERER=full|light|none, RUNTIME=auto|llama|xllamacpp|none)
+	@bash .ci/setup
+
+setup-dev:
+	@DEV=1 bash .ci/setup
+
+run: setup ## ask the demo vault, or your own: make run VAULT=~/Notes
+	@if [ -z "$$VAULT" ]; then exec $(BIN)/companion demo; fi; \
+	export COMPANION_VAULT__PATH="$$VAULT"; \
+	[ -e "$${COMPANION_HOME:-$$HOME/.companion}/companion.yaml" ] || $(BIN)/companion init --vault "$$VAULT"; \
+	$(BIN)/companion index; \
+	exec $(BIN)/companion up
+
+check: setup-dev ## format, lint, types, imports, house rules
+	@$(BIN)/ruff format --check $(CODE)
+	@$(BIN)/ruff check $(CODE)
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-cache
+	@$(BIN)/python -m pytest tests/house
+
+test: check ## check, then every test
+	@bash .ci/chromium
+	@$(BIN)/python -m pytest
+
+fix: setup-dev ## format and mend what can be mended
+	@$(BIN)/ruff format $(CODE)
+	@$(BIN)/ruff check --fix $(CODE)
+
+eval: setup ## how well the demo questions are answered
+	@$(BIN)/companion eval retrieval
+
+bench: setup-dev ## speed on this machine
+	@$(BIN)/python -m pytest benchmarks -s
+
+doctor: setup ## what is in force, and what is missing
+	@$(BIN)/companion doctor
+
+clean: ## remove .venv and caches; your data root and the joined weights stay
+	@rm -rf .venv .cache build .mypy_cache .ruff_cache .import_linter_cache .hypothesis *.egg-info
+	@find companion_assets companion_app tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,154 @@
+"""Every command of `companion`, its arguments and its help. What they do stands in the modules beside this one."""
+
+import datetime as dt
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from companion_app.cli.console import speaks_plainly
+
+app = typer.Typer(
+    name="companion",
+    help="A private AI companion over your Obsidian vault. Everything stays on this machine.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for another program.")]
+Day = Annotated[dt.datetime | None, typer.Option(formats=["%Y-%m-%d"], metavar="YYYY-MM-DD")]
+Tags = Annotated[
+    list[str] | None, typer.Option("--tag", help="Only notes with this tag (nested tags too); repeatable.")
+]
+Folder = Annotated[str | None, typer.Option(help="Only notes whose path matches this folder or glob.")]
+Port = Annotated[int | None, typer.Option(help="Port of the page; the setting api.port otherwise.")]
+
+
+@app.command()
+@speaks_plainly
+def up(port: Port = None) -> None:
+    """Start everything: page, API, Dagster, and the sync of your vault. Ctrl-C ends it."""
+    from companion_app.cli.services import serve
+
+    raise typer.Exit(serve(port))
+
+
+@app.command()
+@speaks_plainly
+def demo(
+    question: Annotated[str | None, typer.Option("--ask", help="Ask this instead of the first question.")] = None,
+    serve: Annotated[
+        bool | None, typer.Option("--serve/--no-serve", help="Stay and serve the page afterwards.")
+    ] = None,
+    port: Port = None,
+) -> None:
+    """Try Companion on a vault of an invented person: index, ask, then serve the page (on a terminal)."""
+    from companion_app.cli.services import run_demo
+
+    raise typer.Exit(run_demo(question, serve, port))
+
+
+@app.command()
+@speaks_plainly
+def init(vault: Annotated[Path, typer.Option(help="Folder of your Obsidian vault.")]) -> None:
+    """Write a commented settings file for your vault. Never overwrites one."""
+    from companion_app.cli.setup import initialise
+
+    initialise(vault)
+
+
+@app.command()
+@speaks_plainly
+def doctor(as_json: Json = False) -> None:
+    """Show what is in force, where it comes from, and what is missing with the exact remedy."""
+    from companion_app.cli.setup import examine
+
+    raise typer.Exit(examine(as_json))
+
+
+@app.command()
+@speaks_plainly
+def index(as_json: Json = False) -> None:
+    """Index the vault: read, cut and embed whatever is new. The first time this is everything."""
+    from companion_app.cli.indexing import sync_vault
+
+    raise typer.Exit(sync_vault(as_json=as_json, reason="companion index"))
+
+
+@app.command()
+@speaks_plainly
+def sync(as_json: Json = False) -> None:
+    """Bring the index up to date with the vault now."""
+    from companion_app.cli.indexing import sync_vault
+
+    raise typer.Exit(sync_vault(as_json=as_json, reason="companion sync"))
+
+
+@app.command()
+@speaks_plainly
+def reindex(as_json: Json = False) -> None:
+    """Read and cut every note again. Vectors of unchanged text are kept; search goes on meanwhile."""
+    from companion_app.cli.indexing import sync_vault
+
+    raise typer.Exit(sync_vault(as_json=as_json, reason="companion reindex", rebuild=True))
+
+
+@app.command()
+@speaks_plainly
+def status(
+    note: Annotated[str | None, typer.Option(help="Why is this note (not) found?")] = None, as_json: Json = False
+) -> None:
+    """What is indexed, since when, and what was left out and why."""
+    from companion_app.cli.indexing import show_status
+
+    raise typer.Exit(show_status(note, as_json=as_json))
+
+
+@app.command()
+@speaks_plainly
+def search(
+    query: str,
+    k: Annotated[int | None, typer.Option("-k", min=1, help="How many hits.")] = None,
+    after: Day = None,
+    before: Day = None,
+    tag: Tags = None,
+    folder: Folder = None,
+    as_json: Json = False,
+) -> None:
+    """Find passages in your notes."""
+    from companion_app.cli.asking import filters_of, show_hits
+
+    show_hits(query, k, filters_of(after, before, tag, folder), as_json=as_json)
+
+
+@app.command()
+@speaks_plainly
+def ask(
+    question: Annotated[str, typer.Argument(help="Your question; '-' reads it from standard input.")] = "-",
+    after: Day = None,
+    before: Day = None,
+    tag: Tags = None,
+    folder: Folder = None,
+    as_json: Json = False,
+) -> None:
+    """Answer one question from your notes, with the lines it stands on."""
+    from companion_app.cli.asking import answer_once, filters_of
+
+    answer_once(question, filters_of(after, before, tag, folder), as_json=as_json)
+
+
+@app.command()
+@speaks_plainly
+def chat(
+    session: Annotated[str | None, typer.Option(help="Carry on this conversation.")] = None,
+) -> None:
+    """Talk with Companion in the terminal."""
+    from companion_app.cli.asking import converse
+
+    converse(session)
+
+
+def main() -> None:
+    """Entry point of the `companion` script."""
+    app()

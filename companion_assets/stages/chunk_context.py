@@ -1,0 +1,120 @@
+"""What a chunk knows about itself beside its text: tags, links, people, and the line of context it is embedded with."""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from companion_assets.backends.protocols import Tokenizer
+from companion_assets.contracts.records import Link, Note
+from companion_assets.stages.chunk_rules import tag_key
+from companion_assets.stages.source_text import SourceText
+from companion_assets.stages.tags import TAG_PATTERN, property_tags
+
+PeopleResolver = Callable[[Sequence[Link]], tuple[str, ...]]
+"""People that some links of a note lead to."""
+
+_TAG = re.compile(TAG_PATTERN)
+
+
+class NoteTags:
+    """Which tags of a note stand where. The parser says what is a tag (not in code, not in comments)."""
+
+    def __init__(self, note: Note) -> None:
+        self._written = {tag_key(tag): tag for tag in note.tags}
+        self._for_all = {tag_key(tag) for tag in property_tags(note.properties)}
+        self._placed: set[str] = set()
+
+    def inline(self, text: str) -> tuple[str, ...]:
+        """Keys of the tags that stand in this text."""
+        keys = (tag_key(match["tag"]) for match in _TAG.finditer(text))
+        found = tuple(dict.fromkeys(key for key in keys if key in self._written))
+        self._placed.update(found)
+        return found
+
+    def mark_note_wide(self, lines: Sequence[str], *, headings: Iterable[int], except_for: Iterable[str]) -> None:
+        """Take the tags on lines of nothing but tags, at the head and at the foot of the note, as meant for all of it.
+
+        Args:
+            lines: The note's lines.
+            headings: Positions of headings; they may stand above such a line.
+            except_for: Section tags, which are meant for their section.
+        """
+        skipped = set(headings)
+        own = {tag_key(tag) for tag in except_for}
+        for order in (range(len(lines)), reversed(range(len(lines)))):
+            for at in order:
+                words = lines[at].split()
+                if not words or at in skipped:
+                    continue
+                keys = {tag_key(word) for word in words}
+                if not all(word.startswith("#") for word in words) or not keys <= self._written.keys() or keys & own:
+                    break
+                self._for_all |= keys
+
+    def of_chunk(self, keys: Iterable[str]) -> tuple[str, ...]:
+        """Tags of the note as a whole and those of a chunk, each once, in the note's writing.
+
+        A tag that was seen nowhere in the text counts for the whole note.
+        """
+        wide = [key for key in self._written if key in self._for_all or key not in self._placed]
+        return tuple(self._written[key] for key in dict.fromkeys([*wide, *keys]) if key in self._written)
+
+
+class LinksByLine:
+    """The links of a note, by line; on a line that is cut into several chunks, by their place in it."""
+
+    def __init__(self, links: Iterable[Link], source: SourceText) -> None:
+        self._source = source
+        self._links: dict[int, list[tuple[int, Link]]] = defaultdict(list)
+        for link in links:
+            if link.line in source.index:
+                placed = self._links[link.line]
+                line = source.lines[source.index[link.line]]
+                before = placed[-1][0] + 1 if placed else 0
+                found = line.find(link.target, before)
+                placed.append((found if found >= 0 else before, link))
+
+    def within(self, start: int, end: int) -> Iterator[Link]:
+        """Links between two offsets of the source."""
+        first, last = self._source.position(start), self._source.position(max(start, end - 1))
+        for at in range(first, last + 1):
+            begin = self._source.starts[at]
+            for column, link in self._links.get(self._source.numbers[at], ()):
+                if start <= begin + column < end:
+                    yield link
+
+
+def link_paths(links: Iterable[Link]) -> tuple[str, ...]:
+    """Where the links lead: the resolved path, or the target as written."""
+    return tuple(dict.fromkeys(path for link in links if (path := link.resolved or link.target)))
+
+
+def wikilink_targets(links: Iterable[Link]) -> tuple[str, ...]:
+    """Targets of wikilinks to notes; pictures and other embedded things are not what a text is about."""
+    return tuple(dict.fromkeys(link.target for link in links if link.target and link.kind != "markdown" and not link.embed))
+
+
+def context_line(note: Note, path: Sequence[str], tag: str, tokenizer: Tokenizer, most: int) -> str:
+    """The line a chunk is embedded with: title, day, headings, section tag.
+
+    Args:
+        path: Headings above the chunk, outermost first.
+        tag: The section tag, or "".
+        most: Tokens it may have. Outer headings are dropped first, then it is cut.
+    """
+    day = note.date.isoformat() if note.date else ""
+    title = note.title if not day or day in note.title else f"{note.title} ({day})"
+    inner = [*path, *([tag.lstrip("#")] if tag else [])]
+    inner = [part for part in inner if part and part.casefold() != note.title.casefold()]
+    while True:
+        line = " > ".join([title, *inner])
+        if tokenizer.count(line) <= most:
+            return line
+        if len(inner) < 2:
+            return _cut(line, most, tokenizer)
+        inner = inner[1:]
+
+
+def _cut(line: str, most: int, tokenizer: Tokenizer) -> str:
+    spans = tokenizer.spans(line[: 16 * most])
+    return line[: spans[most - 1][1]] if len(spans) >= most > 0 else line[: 16 * most]

@@ -1,0 +1,152 @@
+"""Where the chunks of a note begin and end."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
+
+from companion_assets.backends.protocols import Tokenizer
+from companion_assets.contracts.records import Heading, Note
+from companion_assets.contracts.settings import ChunkingRule
+from companion_assets.stages.blocks import Block, Kind, fence_ids, read_blocks
+from companion_assets.stages.chunk_context import context_line
+from companion_assets.stages.packing import Piece, pack_units
+from companion_assets.stages.property_lines import property_source
+from companion_assets.stages.sections import Section, heading_ends, split_sections
+from companion_assets.stages.source_text import SourceText
+from companion_assets.stages.units import Unit, block_units, refine_units
+
+TINY_SECTION = 40
+"""Tokens below which neighbouring sections share a chunk under `sliding_window`: two or three lines; our choice."""
+
+_CONTEXT_SHARE = 4  # the context line may take a quarter of the window
+_JOINT = 2  # tokens that may appear where context and text meet
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The place of a chunk.
+
+    Attributes:
+        context: The line that is embedded before the text.
+    """
+
+    source: SourceText
+    section: Section
+    piece: Piece
+    context: str
+
+    @property
+    def text(self) -> str:
+        """What is shown and cited."""
+        return self.source.text[self.piece.start : self.piece.end]
+
+    @property
+    def embed_text(self) -> str:
+        """What is embedded: context, header rows of a continued table, and the text less the heading in the context."""
+        content = self.source.starts[self.section.content]
+        begin = content if self.piece.start < content < self.piece.end else self.piece.start
+        parts = [self.context, self.piece.header, self.source.text[begin : self.piece.end].strip("\n")]
+        return "\n".join(part for part in parts if part)
+
+
+def body_source(note: Note) -> SourceText:
+    """The lines of a note's body that go to the index; lines that are nothing but noise are left out."""
+    written = zip(note.body.split("\n"), note.index_lines, strict=True)
+    numbered = enumerate(written, start=note.body_line)
+    return SourceText.of((number, kept) for number, (line, kept) in numbered if kept.strip() or not line.strip())
+
+
+def cut_note(
+    note: Note,
+    body: SourceText,
+    headings: Mapping[int, Heading],
+    *,
+    rule: ChunkingRule,
+    tokenizer: Tokenizer,
+    window: int,
+) -> Iterator[Cut]:
+    """The places of a note's chunks in order: first the properties, then section by section.
+
+    Args:
+        body: What `body_source` gave.
+        headings: What `sections.heading_lines` gave for it.
+        rule: Sizes are tokens of the text alone.
+        window: Tokens that context and text may have together.
+    """
+    cutter = _Cutter(note, rule, tokenizer, window)
+    properties = property_source(note)
+    if properties.lines:
+        whole = Section.whole(len(properties.lines))
+        blocks = [Block(Kind.CODE, 0, whole.end - 1)]
+        yield from cutter.cuts(properties, whole, block_units(properties, blocks, tokenizer))
+    for section, units in _read_sections(body, headings, rule, tokenizer):
+        yield from cutter.cuts(body, section, units)
+
+
+def _read_sections(
+    body: SourceText, headings: Mapping[int, Heading], rule: ChunkingRule, tokenizer: Tokenizer
+) -> list[tuple[Section, list[Unit]]]:
+    lines = body.lines
+    ends = heading_ends(lines, headings)
+    fences = fence_ids(lines, ends)
+    by_section = rule.strategy == "section"
+    section_tags = rule.section_tags if by_section else ()
+    sections = split_sections(lines, headings, ends=ends, fences=fences, section_tags=section_tags)
+    read = []
+    for section in sections:
+        blocks = read_blocks(lines, section.first, section.end, fences=fences, headings=ends)
+        read.append((section, block_units(body, blocks, tokenizer)))
+    return read if by_section else _share_tiny(read)
+
+
+def _share_tiny(read: Sequence[tuple[Section, list[Unit]]]) -> list[tuple[Section, list[Unit]]]:
+    """Put neighbouring tiny sections together as long as they lie under the same heading as the first of them."""
+    shared: list[tuple[Section, list[Unit]]] = []
+    open_path: tuple[str, ...] | None = None  # the heading above the sections being put together
+    for section, units in read:
+        tiny = sum(unit.tokens for unit in units) < TINY_SECTION
+        if tiny and open_path is not None and section.path[: len(open_path)] == open_path:
+            before, gathered = shared[-1]
+            path = _common(before.path, section.path)
+            joined = Section(before.first, section.end, before.first, section.end, before.first, path)
+            shared[-1] = joined, gathered + units
+            continue
+        shared.append((section, units))
+        open_path = section.path[:-1] if tiny else None
+    return shared
+
+
+def _common(left: Sequence[str], right: Sequence[str]) -> tuple[str, ...]:
+    return tuple(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Cutter:
+    note: Note
+    rule: ChunkingRule
+    tokenizer: Tokenizer
+    window: int
+
+    def cuts(self, source: SourceText, section: Section, units: Sequence[Unit]) -> Iterator[Cut]:
+        """The places of the chunks of one section."""
+        context = context_line(self.note, section.path, section.tag, self.tokenizer, self.window // _CONTEXT_SHARE)
+        budget = min(self.rule.chunk_size, self.window - self.tokenizer.count(context) - _JOINT)
+        overlap = min(self.rule.chunk_overlap, budget // 2)
+        fine = refine_units(source, units, self.tokenizer, largest=budget, piece=budget - overlap)
+        for piece in pack_units(source, fine, self.tokenizer, budget=budget, overlap=overlap):
+            yield from self._fitting(Cut(source, section, piece, context))
+
+    def _fitting(self, cut: Cut) -> Iterator[Cut]:
+        """The cut, or smaller ones where the whole has more tokens than its parts have together."""
+        piece = cut.piece
+        if self.tokenizer.count(cut.embed_text) <= self.window or piece.end - piece.start < 2:
+            yield cut
+        elif piece.start < piece.core:
+            yield from self._fitting(replace(cut, piece=replace(piece, start=piece.core)))
+        else:
+            middle = (piece.start + piece.end) // 2
+            border = max(cut.source.text.rfind(" ", piece.start + 1, middle), piece.start)
+            border = border if border > piece.start else middle
+            for start, end in ((piece.start, border), (border, piece.end)):
+                if cut.source.text[start:end].strip():
+                    yield from self._fitting(replace(cut, piece=Piece(start, start, end)))

@@ -1,0 +1,277 @@
+"""Reads the published index. The only way to search it, for the app and for the pipeline's checks.
+
+A `ChunkIndex` stays on one published version until the next question after a `publish`; what a writer commits in
+between is never seen. It stays with its embedder: when another embedder's table is published it goes on serving
+its own, and `superseded` tells that it is time to open anew.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from companion_assets.contracts.errors import IndexMismatch, StoreError
+from companion_assets.contracts.manifests import IndexManifest
+from companion_assets.contracts.paths import DataPaths
+from companion_assets.contracts.records import Chunk, SearchHit
+from companion_assets.stores import index_table
+from companion_assets.stores.index_table import CHUNK_COLUMNS, FTS_INDEX, SEARCH_COLUMN, Vector
+from companion_assets.stores.predicates import among
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from lancedb.table import Table
+
+T = TypeVar("T")
+
+_HIT_COLUMNS = [
+    "chunk_id", "source_file", "title", "section", "date", "tags", "first_line", "last_line", "text", "source_kind",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class IndexHealth:
+    """What the blocking checks look at.
+
+    Attributes:
+        rows: Chunks.
+        chunks_by_note: Path → number of its chunks.
+        zero_vectors: Rows whose vector is zero (the schema admits no missing one).
+        duplicate_ids: Chunk ids that occur more than once.
+        foreign_rows: Rows of another embedder than the table's.
+        unindexed_rows: Rows the keyword index does not cover (they are scanned instead).
+    """
+
+    rows: int
+    chunks_by_note: dict[str, int]
+    zero_vectors: int
+    duplicate_ids: int
+    foreign_rows: int
+    dimensions: int
+    unindexed_rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Served:
+    manifest: IndexManifest
+    table: "Table"
+    has_words: bool  # the keyword index is made with the first rows; an index published empty has none
+    pointer: tuple[int, int]
+
+
+class ChunkIndex:
+    """The published index, open for reading; may be shared by threads. Made by `open`."""
+
+    def __init__(self, paths: DataPaths, manifest: IndexManifest) -> None:
+        self._paths = paths
+        self._connection = index_table.connect(paths)
+        self._served = self._open(manifest, self._pointer())
+
+    @staticmethod
+    def open(paths: DataPaths, embedder_id: str | None = None) -> "ChunkIndex":
+        """Open what is published.
+
+        Args:
+            paths: The data root.
+            embedder_id: The embedder that will make the query vectors; None if only words are searched.
+
+        Raises:
+            IndexMissing: Nothing has been published.
+            IndexMismatch: The index was made by another embedder.
+            StoreError: The index is damaged.
+        """
+        manifest = index_table.read_manifest(paths)
+        if embedder_id is not None and manifest.embedder.embedder_id != embedder_id:
+            raise IndexMismatch(
+                f"the index was made by {manifest.embedder.model} ({manifest.embedder.dimensions} dimensions), "
+                "which is not the embedder now configured",
+                "Run `companion index`; the notes stay searchable with the old settings meanwhile.",
+            )
+        return ChunkIndex(paths, manifest)
+
+    @property
+    def manifest(self) -> IndexManifest:
+        """What this reader serves at this moment."""
+        return self._follow().manifest
+
+    @property
+    def superseded(self) -> bool:
+        """Another embedder's table is served to new readers."""
+        served = self._follow().manifest.embedder
+        return index_table.read_manifest(self._paths).embedder != served
+
+    def vector_leg(self, vector: Vector, limit: int, where: str | None = None) -> list[SearchHit]:
+        """The chunks nearest in meaning, best first, with `similarity` (cosine).
+
+        Args:
+            vector: float32[d] of the index's embedder.
+            limit: Most hits to return.
+            where: Predicate made by `stores.predicates`, applied before the search.
+
+        Raises:
+            IndexMismatch: The vector has another length than the index's.
+            StoreError: The vector is zero or not finite, or the index is damaged.
+        """
+        self._check(vector)
+
+        def ask(served: _Served) -> list[SearchHit]:
+            query = served.table.search(vector, vector_column_name="vector", query_type="vector")
+            query = query.distance_type("cosine").limit(limit)
+            query = query.where(where) if where else query
+            rows = query.select([*_HIT_COLUMNS, "_distance"]).to_list()
+            return [_hit(row, similarity=1.0 - row["_distance"]) for row in rows]
+
+        return self._ask(ask)
+
+    def text_leg(
+        self, text: str, limit: int, where: str | None = None, *, vector: Vector | None = None
+    ) -> list[SearchHit]:
+        """The chunks that share words with a text, best first, with `keyword` (BM25).
+
+        Args:
+            text: Anything a person may type. It is never read as a query language.
+            limit: Most hits to return.
+            where: Predicate made by `stores.predicates`, applied before the search.
+            vector: If given, each hit also gets its `similarity` to this query vector.
+
+        Raises:
+            IndexMismatch: The vector has another length than the index's.
+            StoreError: The index is damaged.
+        """
+        folded = index_table.fold(text).replace("\0", " ").strip()
+        if not folded:
+            return []
+        if vector is not None:
+            self._check(vector)
+
+        def ask(served: _Served) -> list[SearchHit]:
+            from lancedb.query import MatchQuery
+
+            if not served.has_words:
+                return []
+            words = MatchQuery(folded, SEARCH_COLUMN)  # type: ignore[call-arg]  # its options have defaults
+            query = served.table.search(words, query_type="fts").limit(limit)
+            query = query.where(where) if where else query
+            columns = [*_HIT_COLUMNS, "_score"] + (["vector"] if vector is not None else [])
+            found = query.select(columns).to_arrow()
+            cosines = _cosines(found, vector) if vector is not None else [None] * found.num_rows
+            rows = found.select([*_HIT_COLUMNS, "_score"]).to_pylist()
+            return [_hit(row, cosine, row["_score"]) for row, cosine in zip(rows, cosines, strict=True)]
+
+        return self._ask(ask)
+
+    def get(self, chunk_ids: Iterable[str]) -> dict[str, Chunk]:
+        """Chunks by id; ids that are not there are left out."""
+        return {chunk.chunk_id: chunk for chunk in self._chunks(among("chunk_id", chunk_ids))}
+
+    def neighbours(self, path: str) -> list[Chunk]:
+        """All chunks of a note, in order."""
+        return sorted(self._chunks(among("source_file", [path])), key=lambda chunk: chunk.chunk_index)
+
+    def count(self, where: str | None = None) -> int:
+        """How many chunks match a predicate; all when None."""
+        return self._ask(lambda served: served.table.count_rows(where))
+
+    def health(self) -> IndexHealth:
+        """Figures for the checks; reads every row, about 0.2 s for 20,000 chunks."""
+
+        def ask(served: _Served) -> IndexHealth:
+            embedder = served.manifest.embedder
+            rows = served.table.search().select(["chunk_id", "source_file", "embedder_id", "vector"]).to_arrow()
+            ids = Counter(rows.column("chunk_id").to_pylist())
+            words = served.table.index_stats(FTS_INDEX) if served.has_words else None
+            return IndexHealth(
+                rows=rows.num_rows,
+                chunks_by_note=dict(Counter(rows.column("source_file").to_pylist())),
+                zero_vectors=int((~index_table.matrix(rows).any(axis=1)).sum()),
+                duplicate_ids=sum(number > 1 for number in ids.values()),
+                foreign_rows=sum(value != embedder.embedder_id for value in rows.column("embedder_id").to_pylist()),
+                dimensions=rows.schema.field("vector").type.list_size,
+                unindexed_rows=words.num_unindexed_rows if words else rows.num_rows,
+            )
+
+        return self._ask(ask)
+
+    def _chunks(self, where: str) -> list[Chunk]:
+        def ask(served: _Served) -> list[Chunk]:
+            rows = served.table.search().where(where).select(list(CHUNK_COLUMNS)).to_list()
+            return [index_table.to_chunk(row) for row in rows]
+
+        return self._ask(ask)
+
+    def _check(self, vector: Vector) -> None:
+        dimensions = self._served.manifest.embedder.dimensions
+        if vector.shape != (dimensions,):
+            raise IndexMismatch(
+                f"the question was embedded in {vector.shape[-1]} dimensions, the index has {dimensions}",
+                "Run `companion index`.",
+            )
+        if not np.isfinite(vector).all() or not vector.any():  # LanceDB would answer such a vector with nothing at all
+            raise StoreError(
+                "the question's vector is zero or not finite", "Ask again; if it stays, see `companion doctor`."
+            )
+
+    def _ask(self, question: Callable[[_Served], T]) -> T:
+        """Ask the served version; once more if it was pruned away in the middle of the question."""
+        try:
+            return question(self._follow())
+        except RuntimeError:
+            with index_table.faults(self._paths):
+                return question(self._follow(again=True))
+
+    def _follow(self, *, again: bool = False) -> _Served:
+        """The table at the version the pointer names; opened anew only when the pointer has moved."""
+        pointer = self._pointer()
+        served = self._served
+        if pointer == served.pointer and not again:
+            return served
+        manifest = index_table.read_manifest(self._paths)
+        if manifest.embedder != served.manifest.embedder:
+            manifest = served.manifest
+        self._served = self._open(manifest, pointer)  # one assignment: other threads see the old or the new one
+        return self._served
+
+    def _open(self, manifest: IndexManifest, pointer: tuple[int, int]) -> _Served:
+        try:
+            table = self._connection.open_table(manifest.table)
+            table.checkout(manifest.version)
+            has_words = any(index.name == FTS_INDEX for index in table.list_indices())
+        except (RuntimeError, ValueError) as fault:
+            raise StoreError(
+                f"the index table {manifest.table} cannot be opened", "Run `companion index` to build it again."
+            ) from fault
+        return _Served(manifest, table, has_words, pointer)
+
+    def _pointer(self) -> tuple[int, int]:
+        try:
+            status = index_table.manifest_file(self._paths).stat()
+        except FileNotFoundError:
+            return (0, 0)
+        return status.st_ino, status.st_mtime_ns
+
+
+def _hit(row: dict[str, Any], similarity: float | None, keyword: float | None = None) -> SearchHit:
+    return SearchHit(
+        chunk_id=row["chunk_id"],
+        path=row["source_file"],
+        title=row["title"],
+        section=row["section"],
+        date=row["date"],
+        tags=tuple(row["tags"]),
+        first_line=row["first_line"],
+        last_line=row["last_line"],
+        text=row["text"],
+        score=0.0,
+        similarity=similarity,
+        keyword=keyword,
+        matched_by=("dense",) if keyword is None else ("text",),
+        source_kind=row["source_kind"],
+    )
+
+
+def _cosines(found: "pa.Table", vector: Vector) -> Sequence[float]:
+    rows = index_table.matrix(found)
+    norms = np.linalg.norm(rows, axis=1) * np.linalg.norm(vector)
+    return [float(cosine) for cosine in (rows @ vector) / norms]
