@@ -139,7 +139,7 @@ class E5File:
         tensor = self._tensors[name]
         return np.frombuffer(self._map, "<f4", tensor.nbytes // 4, tensor.offset)
 
-    def matrix(self, name: str, columns: int, rows: npt.ArrayLike | slice = slice(None)) -> Floats:
+    def matrix(self, name: str, columns: int, rows: list[int] | slice = slice(None)) -> Floats:
         """float32[rows, columns] of a 4-bit tensor, all its rows or the chosen ones.
 
         Raises:

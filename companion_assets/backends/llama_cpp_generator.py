@@ -1,7 +1,7 @@
 """Any GGUF chat model on this machine, through llama.cpp in a process of its own."""
 
 import importlib.util
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -102,8 +102,9 @@ class LlamaCppGenerator:
 
     def warm(self, messages: Sequence[Message]) -> None:
         """Evaluate the stable beginning, or load it from disk, and keep it there."""
-        for event in self._request("warm", messages):
-            self._measured(_token(event))
+        with closing(self._request("warm", messages)) as events:
+            for event in events:
+                self._measured(_token(event))
 
     def generate(
         self,
@@ -130,13 +131,14 @@ class LlamaCppGenerator:
         """Unload the model; safe to call twice."""
         self._process.close()
 
-    def _request(self, op: str, messages: Sequence[Message], **fields: object) -> "Iterator[Event]":
+    def _request(self, op: str, messages: Sequence[Message], **fields: object) -> Generator[Event, None, None]:
         if self._process.pid is None and self._options.gpu_layers == 0:
             check_memory(self._path, self._options.context_length)
         return self._process.request(op, messages=[[each.role, each.content] for each in messages], **fields)
 
     def _count(self, messages: Sequence[Message]) -> dict[str, int]:
-        return next(iter(self._request("count", messages)))
+        with closing(self._request("count", messages)) as events:
+            return next(events)
 
     def _measured(self, token: Token) -> None:
         if token.finish_reason in ("stop", "length"):

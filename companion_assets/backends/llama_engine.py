@@ -5,15 +5,14 @@ the longest prefix stored on disk if that reaches further. Runs inside `llama_wo
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
-from typing import Literal
 
 from companion_assets.backends.llama_native import NativeModel
 from companion_assets.backends.llama_options import ModelOptions
 from companion_assets.backends.llama_prompt import PromptRenderer, Render, shared_length
 from companion_assets.backends.prefix_cache import PrefixCache
-from companion_assets.backends.protocols import Token
+from companion_assets.backends.protocols import FinishReason, Token
 from companion_assets.backends.reply_text import ReplyText
 from companion_assets.contracts.errors import BackendUnavailable, CompanionError
 from companion_assets.contracts.records import Message
@@ -63,7 +62,7 @@ class LlamaEngine:
         complete = len(self._evaluated) == len(ids)
         if complete and self._prefixes:
             self._prefixes.save(ids, lambda file: self._model.save(file, ids))
-        reason: Literal["stop", "cancelled"] = "stop" if complete else "cancelled"
+        reason: FinishReason = "stop" if complete else "cancelled"
         return Token("", reason, prompt_tokens=len(ids), cached_tokens=cached, prefill_seconds=seconds)
 
     def generate(
@@ -85,33 +84,31 @@ class LlamaEngine:
         # The last token is always evaluated: its result is where the reply starts.
         cached, seconds = self._prefill(ids, reuse=len(ids) - 1)
         reply = ReplyText(stop)
-        reason: Literal["stop", "length", "cancelled"] = "cancelled"
+        reason: FinishReason = "cancelled"
         written = 0
         if len(self._evaluated) == len(ids):
-            for text, reason, written in self._decode(reply, min(max_tokens, self.context_length - len(ids)), temperature):
-                if text:
-                    yield Token(text)
+            budget = min(max_tokens, self.context_length - len(ids))
+            reason, written = yield from self._decode(reply, budget, temperature)
         yield Token(reply.finish(), reason, len(ids), cached, written, seconds)
 
     def _decode(
         self, reply: ReplyText, budget: int, temperature: float
-    ) -> Iterator[tuple[str, Literal["stop", "length", "cancelled"], int]]:
-        """(new text, why the reply would end here, tokens so far) per token."""
+    ) -> Generator[Token, None, tuple[FinishReason, int]]:
+        """Stream the text; returns why it ended and after how many tokens."""
         sampler = self._model.sampler(temperature)
         try:
             for written in range(1, budget + 1):
                 token = sampler.next()
                 if token == self._turn_end or self._model.is_end(token):
-                    yield "", "stop", written - 1
-                    return
-                text = reply.feed(self._model.piece(token))
-                yield text, "stop" if reply.stopped else "length", written
-                if reply.stopped or written == budget:
-                    return
-                if self._cancelled() or not self._append([token]):
-                    yield "", "cancelled", written
-                    return
-            yield "", "length", max(0, budget)
+                    return "stop", written - 1
+                if text := reply.feed(self._model.piece(token)):
+                    yield Token(text)
+                if reply.stopped:
+                    return "stop", written
+                # The last token is not evaluated: nothing follows it.
+                if written < budget and (self._cancelled() or not self._append([token])):
+                    return "cancelled", written
+            return "length", max(0, budget)
         finally:
             sampler.close()
 

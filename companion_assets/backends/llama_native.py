@@ -40,11 +40,12 @@ class NativeModel:
         import llama_cpp
 
         self._c: Any = llama_cpp
+        self._report = on_progress
         self._complaints: collections.deque[str] = collections.deque(maxlen=4)
         # ctypes callbacks must outlive the native side, so they hang on the object.
         self._log = self._c.llama_log_callback(self._on_log)
         self._abort = self._c.ggml_abort_callback(lambda _: interrupted())
-        self._progress = self._c.llama_cpp.llama_progress_callback(lambda done, _: on_progress(done) is None)
+        self._progress = self._c.llama_cpp.llama_progress_callback(self._on_progress)
         self._c.llama_log_set(self._log, None)
         self._c.llama_backend_init()
         self._model = self._load(options)
@@ -84,6 +85,10 @@ class NativeModel:
                 hint="Lower `model.context_length` or choose a smaller model.",
             )
         return context
+
+    def _on_progress(self, fraction: float, _: object) -> bool:
+        self._report(fraction)
+        return True  # False would stop the loading
 
     def _on_log(self, level: int, text: bytes, _: object) -> None:
         if level >= _WARNING:

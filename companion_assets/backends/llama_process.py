@@ -12,7 +12,7 @@ import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -56,6 +56,7 @@ class LlamaProcess:
         self._on_load = on_load
         self._lock = threading.Lock()
         self._life: _Life | None = None
+        self._context_length = options.context_length
         self._requests = 0
         self._timer: threading.Timer | None = None
 
@@ -68,9 +69,9 @@ class LlamaProcess:
     @property
     def context_length(self) -> int:
         """As the model was opened; as it was asked for before that."""
-        return self._life.context_length if self._life else self._options.context_length
+        return self._context_length
 
-    def request(self, op: str, **fields: Any) -> Iterator[Event]:
+    def request(self, op: str, **fields: Any) -> Generator[Event, None, None]:
         """Send a request and yield its events. Closing the iterator cancels the request.
 
         Raises:
@@ -101,6 +102,7 @@ class LlamaProcess:
         except BaseException:
             self._leave()
             raise
+        self._context_length = life.context_length
         return life
 
     def _leave(self) -> None:
@@ -237,6 +239,11 @@ class _Life:
         for stream in list(self._streams.values()):
             stream.put(_LOST)
         self._kill()
+        if self._process:
+            for pipe in (self._process.stdin, self._process.stdout):
+                with contextlib.suppress(OSError):
+                    if pipe:
+                        pipe.close()
 
     def _receive(self, event: Event) -> None:
         match event:
@@ -282,10 +289,6 @@ class _Life:
         if self._process:
             self._process.kill()
             self._process.wait()
-            for pipe in (self._process.stdin, self._process.stdout):
-                with contextlib.suppress(OSError):
-                    if pipe:
-                        pipe.close()
 
 
 def _start(log: Any) -> "subprocess.Popen[str]":

@@ -14,6 +14,7 @@ Requests that compute run one after the other, in the order they came. The end o
 
 import ctypes
 import json
+import logging
 import os
 import queue
 import signal
@@ -37,11 +38,17 @@ class Engine(Protocol):
     """A loaded model."""
 
     @property
-    def context_length(self) -> int: ...
+    def context_length(self) -> int:
+        """Tokens of prompt and reply together."""
+        ...
 
-    def count(self, messages: Sequence[Message]) -> tuple[int, int]: ...
+    def count(self, messages: Sequence[Message]) -> tuple[int, int]:
+        """(tokens of the prompt, those to be evaluated)."""
+        ...
 
-    def warm(self, messages: Sequence[Message], cancelled: Callable[[], bool]) -> Token: ...
+    def warm(self, messages: Sequence[Message], cancelled: Callable[[], bool]) -> Token:
+        """Evaluate the beginning that coming prompts share."""
+        ...
 
     def generate(
         self,
@@ -50,7 +57,9 @@ class Engine(Protocol):
         temperature: float,
         stop: Sequence[str],
         cancelled: Callable[[], bool],
-    ) -> Iterator[Token]: ...
+    ) -> Iterator[Token]:
+        """Stream a reply."""
+        ...
 
 
 class Worker:
@@ -189,13 +198,19 @@ def _private_output() -> TextIO:
     return os.fdopen(pipe, "w", encoding="utf-8")
 
 
-def main() -> int:
-    """Run the worker on standard input and output."""
+def main() -> None:
+    """Run the worker on standard input and output; does not return."""
     _die_with_parent()
     # Ctrl-C goes to the whole terminal group; only the parent decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    return Worker(sys.stdin, _private_output()).run()
+    status = 1
+    try:
+        status = Worker(sys.stdin, _private_output()).run()
+    except Exception:
+        logging.getLogger(__name__).exception("the model process failed")
+    # Not sys.exit: the reading thread holds the input's lock, and Python would abort on that at its end.
+    os._exit(status)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -56,12 +56,15 @@ class Embedder(Protocol):
         ...
 
 
+FinishReason = Literal["stop", "length", "cancelled"]
+
+
 @dataclass(frozen=True, slots=True)
 class Token:
     """A piece of the stream. The last one has a `finish_reason` and the counts."""
 
     text: str
-    finish_reason: Literal["stop", "length", "cancelled"] | None = None
+    finish_reason: FinishReason | None = None
     prompt_tokens: int = 0
     cached_tokens: int = 0
     completion_tokens: int = 0

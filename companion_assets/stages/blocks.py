@@ -35,6 +35,7 @@ def fence_ids(lines: Sequence[str], breaks: Mapping[int, int] | None = None) -> 
     """For each line the number of the fenced code block that it belongs to, 0 for none.
 
     Args:
+        lines: Of a whole text, or of one block.
         breaks: Positions of headings (by the parser's word): an open fence ends there.
     """
     ids = [0] * len(lines)
@@ -58,9 +59,12 @@ def fence_ids(lines: Sequence[str], breaks: Mapping[int, int] | None = None) -> 
 def read_blocks(
     lines: Sequence[str], first: int, end: int, *, fences: Sequence[int], headings: Mapping[int, int]
 ) -> list[Block]:
-    """The blocks among the lines at the positions `first` to `end - 1`, in order.
+    """The blocks of a part of a text, in order.
 
     Args:
+        lines: The whole text.
+        first: Position of the part's first line.
+        end: Position behind its last line.
         fences: What `fence_ids` gave for all lines.
         headings: Position of a heading's first line → position of its last (a setext heading has more than one).
     """
@@ -146,12 +150,14 @@ class _Reader:
             elif not line.strip():
                 blank = True
                 continue
-            elif not LIST_ITEM.match(line) and indentation(line) == 0 and (blank or self.kind(at) is not Kind.PARAGRAPH):
-                break
-            elif is_rule(line) and indentation(line) == 0:
+            elif indentation(line) == 0 and self._ends_list(at, blank):
                 break
             last, blank = at, False
         return last
+
+    def _ends_list(self, at: int, after_blank: bool) -> bool:
+        kind = self.kind(at)
+        return kind is not Kind.LIST and (after_blank or kind is not Kind.PARAGRAPH)
 
     def _in_fence_of(self, before: int, at: int) -> bool:
         return before >= 0 and self.fences[before] != 0 and self.fences[before] == self.fences[at]

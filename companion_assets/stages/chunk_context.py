@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from companion_assets.backends.protocols import Tokenizer
 from companion_assets.contracts.records import Link, Note
@@ -60,28 +60,35 @@ class NoteTags:
         return tuple(self._written[key] for key in dict.fromkeys([*wide, *keys]) if key in self._written)
 
 
-class LinksByLine:
-    """The links of a note, by line; on a line that is cut into several chunks, by their place in it."""
+class NoteLinks:
+    """The links of a note by line; on a line that is cut into several chunks, by their place in it."""
 
-    def __init__(self, links: Iterable[Link], source: SourceText) -> None:
-        self._source = source
-        self._links: dict[int, list[tuple[int, Link]]] = defaultdict(list)
+    def __init__(self, links: Iterable[Link]) -> None:
+        self._by_line: dict[int, list[Link]] = defaultdict(list)
         for link in links:
-            if link.line in source.index:
-                placed = self._links[link.line]
-                line = source.lines[source.index[link.line]]
-                before = placed[-1][0] + 1 if placed else 0
-                found = line.find(link.target, before)
-                placed.append((found if found >= 0 else before, link))
+            self._by_line[link.line].append(link)
+        self._columns: dict[int, list[int]] = {}
 
-    def within(self, start: int, end: int) -> Iterator[Link]:
+    def within(self, source: SourceText, start: int, end: int) -> list[Link]:
         """Links between two offsets of the source."""
-        first, last = self._source.position(start), self._source.position(max(start, end - 1))
-        for at in range(first, last + 1):
-            begin = self._source.starts[at]
-            for column, link in self._links.get(self._source.numbers[at], ()):
-                if start <= begin + column < end:
-                    yield link
+        found: list[Link] = []
+        for at in range(source.position(start), source.position(end - 1) + 1):
+            number = source.numbers[at]
+            if links := self._by_line.get(number):
+                places = self._places(number, source.lines[at])
+                low, high = start - source.starts[at], end - source.starts[at]
+                found += [link for link, place in zip(links, places, strict=True) if low <= place < high]
+        return found
+
+    def _places(self, number: int, line: str) -> list[int]:
+        """Columns of the links of a line. One not written like its target is put behind the one before."""
+        if number not in self._columns:
+            columns: list[int] = []
+            for link in self._by_line[number]:
+                after = columns[-1] + 1 if columns else 0
+                columns.append(max(line.find(link.target, after), min(after, len(line) - 1), 0))
+            self._columns[number] = columns
+        return self._columns[number]
 
 
 def link_paths(links: Iterable[Link]) -> tuple[str, ...]:
@@ -91,15 +98,18 @@ def link_paths(links: Iterable[Link]) -> tuple[str, ...]:
 
 def wikilink_targets(links: Iterable[Link]) -> tuple[str, ...]:
     """Targets of wikilinks to notes; pictures and other embedded things are not what a text is about."""
-    return tuple(dict.fromkeys(link.target for link in links if link.target and link.kind != "markdown" and not link.embed))
+    about = (link for link in links if link.kind != "markdown" and not link.embed)
+    return tuple(dict.fromkeys(link.target for link in about if link.target))
 
 
 def context_line(note: Note, path: Sequence[str], tag: str, tokenizer: Tokenizer, most: int) -> str:
     """The line a chunk is embedded with: title, day, headings, section tag.
 
     Args:
+        note: Gives title and day.
         path: Headings above the chunk, outermost first.
         tag: The section tag, or "".
+        tokenizer: The embedder's own.
         most: Tokens it may have. Outer headings are dropped first, then it is cut.
     """
     day = note.date.isoformat() if note.date else ""

@@ -43,7 +43,9 @@ def rules_signature(rules: Mapping[str, ChunkingRule], tokenizer_id: str, versio
     """Hash of all that decides how notes are cut, apart from the notes: another value, other chunks.
 
     Args:
+        rules: Glob → rule; for a single note what `rule_for` gave will do.
         tokenizer_id: Identity of the tokenizer and its window (the embedder's id will do).
+        version: Of the code that cuts.
     """
     plain = {
         pattern: [rule.strategy, rule.chunk_size, rule.chunk_overlap, list(rule.section_tags)]

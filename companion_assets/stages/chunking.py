@@ -3,13 +3,13 @@
 import datetime as dt
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from companion_assets.backends.protocols import Tokenizer
 from companion_assets.contracts.records import Chunk, Note
 from companion_assets.contracts.settings import ChunkingRule
 from companion_assets.stages.chunk_context import (
-    LinksByLine,
+    NoteLinks,
     NoteTags,
     PeopleResolver,
     link_paths,
@@ -18,6 +18,7 @@ from companion_assets.stages.chunk_context import (
 from companion_assets.stages.chunk_rules import SensitivePredicate, rule_for, tag_key
 from companion_assets.stages.cutting import Cut, body_source, cut_note
 from companion_assets.stages.sections import heading_lines
+from companion_assets.stages.tags import unique_tags
 
 
 def chunk_note(
@@ -50,39 +51,39 @@ def chunk_note(
     cuts = list(cut_note(note, body, headings, rule=rule, tokenizer=tokenizer, window=window))
     tags = NoteTags(note)
     tags.mark_note_wide(body.lines, headings=headings, except_for=rule.section_tags)
-    standing = [_tags_in(cut, tags) for cut in cuts]
-    links: dict[int, LinksByLine] = {}
+    standing = [_tags_in(cut, tags) for cut in cuts]  # of all chunks, before any is asked for its tags
+    links = NoteLinks(note.links)
     repeats: Counter[str] = Counter()
     chunks = []
     for position, (cut, keys) in enumerate(zip(cuts, standing, strict=True)):
-        if id(cut.source) not in links:
-            links[id(cut.source)] = LinksByLine(note.links, cut.source)
-        inside = list(links[id(cut.source)].within(cut.piece.start, cut.piece.end))
-        own_tags = tags.of_chunk(keys)
-        chunk = Chunk(
-            chunk_id=_chunk_id(note.path, cut.text, repeats[cut.text]),
-            source_file=note.path,
-            source_directory=note.folder,
-            title=note.title,
-            section=cut.section.tag or " > ".join(cut.section.path),
-            date=note.date,
-            tags=tuple(dict.fromkeys([*own_tags, *wikilink_targets(inside)])),
-            chunk_index=position,
-            modified_at=modified_at,
-            rule_applied=pattern,
-            text=cut.text,
-            first_line=cut.source.number(cut.piece.start),
-            last_line=cut.source.number(cut.piece.end - 1),
-            heading_path=cut.section.path,
-            links=link_paths(inside),
-            people=resolve(inside) if resolve else (),
-            aliases=note.aliases,
-            embed_text=cut.embed_text,
-            token_count=tokenizer.count(cut.embed_text) + passage_overhead,
-            sensitive=sensitive(own_tags),
+        section, piece, text, embed_text = cut.section, cut.piece, cut.text, cut.embed_text
+        own_tags = unique_tags([*tags.of_chunk(keys), *([section.tag.lstrip("#")] if section.tag else [])])
+        inside = links.within(cut.source, piece.start, piece.end)
+        chunks.append(
+            Chunk(
+                chunk_id=_chunk_id(note.path, text, repeats[text]),
+                source_file=note.path,
+                source_directory=note.folder,
+                title=note.title,
+                section=section.tag or " > ".join(section.path),
+                date=note.date,
+                tags=unique_tags([*own_tags, *wikilink_targets(inside)]),
+                chunk_index=position,
+                modified_at=modified_at,
+                rule_applied=pattern,
+                text=text,
+                first_line=cut.source.number(piece.start),
+                last_line=cut.source.number(piece.end - 1),
+                heading_path=section.path,
+                links=link_paths(inside),
+                people=resolve(inside) if resolve else (),
+                aliases=note.aliases,
+                embed_text=embed_text,
+                token_count=tokenizer.count(embed_text) + passage_overhead,
+                sensitive=sensitive(own_tags),
+            )
         )
-        repeats[cut.text] += 1
-        chunks.append(chunk)
+        repeats[text] += 1
     return chunks
 
 

@@ -68,15 +68,17 @@ def cut_note(
     """The places of a note's chunks in order: first the properties, then section by section.
 
     Args:
+        note: As the parser gave it.
         body: What `body_source` gave.
         headings: What `sections.heading_lines` gave for it.
         rule: Sizes are tokens of the text alone.
+        tokenizer: The embedder's own.
         window: Tokens that context and text may have together.
     """
     cutter = _Cutter(note, rule, tokenizer, window)
     properties = property_source(note)
     if properties.lines:
-        whole = Section.whole(len(properties.lines))
+        whole = Section.spanning(0, len(properties.lines))
         blocks = [Block(Kind.CODE, 0, whole.end - 1)]
         yield from cutter.cuts(properties, whole, block_units(properties, blocks, tokenizer))
     for section, units in _read_sections(body, headings, rule, tokenizer):
@@ -107,8 +109,7 @@ def _share_tiny(read: Sequence[tuple[Section, list[Unit]]]) -> list[tuple[Sectio
         tiny = sum(unit.tokens for unit in units) < TINY_SECTION
         if tiny and open_path is not None and section.path[: len(open_path)] == open_path:
             before, gathered = shared[-1]
-            path = _common(before.path, section.path)
-            joined = Section(before.first, section.end, before.first, section.end, before.first, path)
+            joined = Section.spanning(before.first, section.end, _common(before.path, section.path))
             shared[-1] = joined, gathered + units
             continue
         shared.append((section, units))
@@ -130,7 +131,8 @@ class _Cutter:
     def cuts(self, source: SourceText, section: Section, units: Sequence[Unit]) -> Iterator[Cut]:
         """The places of the chunks of one section."""
         context = context_line(self.note, section.path, section.tag, self.tokenizer, self.window // _CONTEXT_SHARE)
-        budget = min(self.rule.chunk_size, self.window - self.tokenizer.count(context) - _JOINT)
+        room = self.window - self.tokenizer.count(context) - _JOINT
+        budget = max(1, min(self.rule.chunk_size, room))
         overlap = min(self.rule.chunk_overlap, budget // 2)
         fine = refine_units(source, units, self.tokenizer, largest=budget, piece=budget - overlap)
         for piece in pack_units(source, fine, self.tokenizer, budget=budget, overlap=overlap):

@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from companion_assets.contracts.records import NoteFile
-from companion_assets.stages.sync import READ_VERSION
+from companion_assets.stages.vault import PARSER_VERSION
 from companion_assets.stages.workspace import Workspace
 
 _SETTLE_SECONDS = 2.0
@@ -41,7 +41,7 @@ def measure_drift(work: Workspace) -> Drift:
     fresh = (time.time() - _SETTLE_SECONDS) * 1e9
     dirty: dict[str, str] = {}
     for folder in sorted({*by_folder, *work.catalog.folders()}):
-        delta = work.catalog.diff_files(folder, by_folder[folder], READ_VERSION)
+        delta = work.catalog.diff_files(folder, by_folder[folder], PARSER_VERSION)
         marks = [f"{file.path}:{file.mtime_ns}:{file.size}" for file in delta.changed if file.mtime_ns < fresh]
         if scan.complete:
             marks += [f"{path}:gone" for path in [*delta.vanished, *work.catalog.tombstones(folder)]]

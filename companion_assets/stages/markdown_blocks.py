@@ -53,16 +53,16 @@ def _delimited(
 
 
 def _closing_line(state: StateBlock, mark: str, start: int, end: int) -> int | None:
-    # A mark without a partner is looked for once per container, not once per line that tries to end a paragraph.
-    failed: dict[tuple[str, int], int] = state.env.setdefault("unclosed", {})
-    if failed.get((mark, end), end) <= start:
+    # Where the rest of the text holds no partner, that is found out once, not again for every such line.
+    unclosed: dict[tuple[str, int], int] = state.env.setdefault("unclosed", {})
+    if unclosed.get((mark, end), end) <= start:
         return None
     for line in range(start + 1, end):
         if not state.isEmpty(line) and state.sCount[line] < state.blkIndent:
-            break
+            return None  # the list item or quote ends here
         if mark in _line(state, line):
             return line
-    failed[mark, end] = start
+    unclosed[mark, end] = start
     return None
 
 

@@ -38,10 +38,14 @@ class Piece:
 def pack_units(
     source: SourceText, units: Sequence[Unit], tokenizer: Tokenizer, *, budget: int, overlap: int
 ) -> list[Piece]:
-    """Pieces of at most `budget` tokens, each but the first with up to `overlap` tokens of whole sentences before it.
+    """Cut a section into pieces that begin, but for the first, with whole sentences of the piece before.
 
     Args:
+        source: What the units are ranges of.
         units: Of one section, in order; none above `budget`.
+        tokenizer: The embedder's own.
+        budget: Most tokens of a piece.
+        overlap: Most tokens that are repeated, part of `budget`.
     """
     if not units:
         return []

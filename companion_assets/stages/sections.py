@@ -32,8 +32,13 @@ class Section:
     own_first: int
     own_end: int
     content: int
-    path: tuple[str, ...]
+    path: tuple[str, ...] = ()
     tag: str = ""
+
+    @classmethod
+    def spanning(cls, first: int, end: int, path: tuple[str, ...] = ()) -> "Section":
+        """A section without a heading of its own."""
+        return cls(first, end, first, end, first, path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +48,13 @@ class _TagLine:
     item_indent: int | None
 
 
-def heading_lines(lines: Sequence[str], index: Mapping[int, int], headings: Iterable[Heading]) -> dict[int, Heading]:
-    """Position of a heading's first line → heading, in order. Headings on lines that were left out are dropped."""
+def heading_lines(index: Mapping[int, int], headings: Iterable[Heading]) -> dict[int, Heading]:
+    """Position of a heading's first line → heading, in order. Headings on lines that were left out are dropped.
+
+    Args:
+        index: Line number in the file → position.
+        headings: Of the note, as the parser gave them.
+    """
     found = {index[heading.line]: heading for heading in headings if heading.line in index}
     return dict(sorted(found.items()))
 
@@ -74,6 +84,7 @@ def split_sections(
     at the end of the note the one before.
 
     Args:
+        lines: Of the whole note.
         headings: What `heading_lines` gave.
         ends: What `heading_ends` gave.
         fences: What `blocks.fence_ids` gave; a tag in code opens nothing.
@@ -82,7 +93,7 @@ def split_sections(
     scanner = _Scanner(lines, headings, fences, {tag_key(tag): f"#{tag.lstrip('#')}" for tag in section_tags})
     borders = [section for at in range(len(lines)) if (section := scanner.border(at, ends)) is not None]
     if lines and (not borders or borders[0].first > 0):
-        borders.insert(0, Section(0, 0, 0, 0, 0, ()))
+        borders.insert(0, Section.spanning(0, 0))
     stops = [section.first for section in borders[1:]] + [len(lines)]
     sections = [replace(section, end=stop, own_end=stop) for section, stop in zip(borders, stops, strict=True)]
     return _join_empty(lines, sections, scanner)
@@ -171,8 +182,7 @@ def _join_empty(lines: Sequence[str], sections: Sequence[Section], scanner: _Sca
     if joined:
         joined[-1] = replace(joined[-1], end=len(lines))
         return joined
-    everything = Section(start, len(lines), start, len(lines), start, ())
-    return [everything] if any(line.strip() for line in lines) else []
+    return [Section.spanning(start, len(lines))] if any(line.strip() for line in lines) else []
 
 
 def _has_content(lines: Sequence[str], section: Section, scanner: _Scanner) -> bool:

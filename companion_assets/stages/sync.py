@@ -11,13 +11,11 @@ from typing import TypeVar
 
 from companion_assets.contracts.errors import EmbeddingFailed
 from companion_assets.contracts.records import Note, NoteFile, NoteStatus
-from companion_assets.stages.chunking import chunk_note
-from companion_assets.stages.vault import read_note
+from companion_assets.stages.cutter import Cutter
+from companion_assets.stages.vault import PARSER_VERSION, read_note
 from companion_assets.stages.workspace import Workspace
 from companion_assets.stores.vectors import Vector
 
-READ_VERSION = "1"
-CHUNK_VERSION = "1"
 REBUILD_TAG = "companion/rebuild"
 
 T = TypeVar("T")
@@ -52,16 +50,16 @@ def read_folder(work: Workspace, folder: str, *, rebuild: bool = False) -> Folde
     """
     scan = work.scan()
     files = [file for file in scan.files if file.folder == folder]
-    delta = work.catalog.diff_files(folder, files, READ_VERSION)
+    delta = work.catalog.diff_files(folder, files, PARSER_VERSION)
     wanted = files if rebuild else delta.changed
-    known = {} if rebuild else work.catalog.shas(folder, READ_VERSION)
+    known = {} if rebuild else work.catalog.shas(folder, PARSER_VERSION)
     counts = {"notes": len(files), "read": 0, "unchanged": len(files) - len(wanted), "removed": 0}
     problems: list[tuple[str, str]] = []
     for batch in _batches(work.progress.over(wanted, "reading", folder), _NOTES_A_COMMIT):
-        read = [(file, read_note(work.vault_root, file)) for file in batch]
+        read = [(file, read_note(work.root, file)) for file in batch]
         changed = [(file, note) for file, note in read if not note.sha or known.get(note.path) != note.sha]
         work.catalog.touch([file for file, note in read if note.sha and known.get(note.path) == note.sha])
-        counts["read"] += work.catalog.put_notes(changed, READ_VERSION, work.run_id)
+        counts["read"] += work.catalog.put_notes(changed, PARSER_VERSION, work.run_id)
         problems += [(note.path, note.reason) for _, note in changed if note.status is not NoteStatus.OK]
     # A listing with holes is no proof that a note is gone.
     if scan.complete and delta.vanished:
@@ -73,9 +71,10 @@ def read_folder(work: Workspace, folder: str, *, rebuild: bool = False) -> Folde
 def chunk_folder(work: Workspace, folder: str) -> FolderReport:
     """Cut the notes of a folder whose text or chunking rule changed."""
     counts = {"notes": 0, "chunks": 0}
-    pending = work.catalog.notes_to_chunk(folder, work.chunker.signature)
+    cutter = Cutter(work)
+    pending = work.catalog.notes_to_chunk(folder, cutter.signature)
     for batch in _batches(pending, _NOTES_A_COMMIT):
-        cut = [(note.path, key, work.chunker.cut(note)) for note, key in batch]
+        cut = [(note.path, key, cutter.cut(note)) for note, key in batch]
         counts["chunks"] += work.catalog.put_chunks(cut)
         counts["notes"] += len(cut)
     return FolderReport(counts)
@@ -86,7 +85,7 @@ def embed_folder(work: Workspace, folder: str) -> FolderReport:
 
     A text that cannot be embedded, not even alone, is reported and left out; the others are not held up.
     """
-    embedder_id = work.embedder_spec.embedder_id
+    embedder_id = work.embedder.spec.embedder_id
     shas = work.catalog.text_shas(folder)
     missing = work.vectors.missing(embedder_id, shas)
     counts = {"texts": len(shas), "embedded": 0, "reused": len(shas) - len(missing), "failed": 0}

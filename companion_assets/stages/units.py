@@ -1,4 +1,4 @@
-"""Units: the smallest ranges of a text that a chunk is packed from. Whole blocks where they fit, finer ones where not."""
+"""Units: what chunks are packed from. Whole blocks where they fit, finer ranges of the text where they do not."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence

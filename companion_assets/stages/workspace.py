@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from companion_assets.backends.protocols import Embedder
 from companion_assets.contracts.errors import VaultError
@@ -71,6 +72,17 @@ class Workspace:
                 self._embedder = self.open_embedder()
             return self._embedder
 
+    @property
+    def root(self) -> Path:
+        """The vault's folder.
+
+        Raises:
+            VaultError: No vault is configured.
+        """
+        if self.vault.path is None:
+            raise VaultError("no vault is configured", "set vault.path, or run: companion init --vault PATH")
+        return self.vault.path
+
     def scan(self) -> VaultScan:
         """The vault's files, listed once a run so that all steps of it see the same vault.
 
@@ -78,16 +90,14 @@ class Workspace:
             VaultError: The vault is not configured, missing or unreadable.
         """
         if self._scan is None:
-            if self.vault.path is None:
-                raise VaultError("no vault is configured", "set vault.path, or run: companion init --vault PATH")
-            if self.paths.root == self.vault.path or self.vault.path in self.paths.root.parents:
+            if self.root in (self.paths.root, *self.paths.root.parents):
                 raise VaultError(
-                    f"the data root {self.paths.root} lies inside the vault {self.vault.path}",
+                    f"the data root {self.paths.root} lies inside the vault {self.root}",
                     "set COMPANION_HOME to a folder outside the vault",
                 )
             indexing = self.vault.indexing
             self._scan = scan_vault(
-                self.vault.path,
+                self.root,
                 file_patterns=indexing.file_patterns,
                 deny_dirs=indexing.deny_dirs,
                 deny_patterns=indexing.deny_patterns,

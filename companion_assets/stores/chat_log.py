@@ -47,8 +47,8 @@ def _create(connection: Connection) -> None:
     connection.exec_driver_sql(
         "CREATE TABLE turns ("
         " number INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT NULL REFERENCES sessions,"
-        " question TEXT NOT NULL, reply TEXT NOT NULL, citations TEXT NOT NULL, trace_id TEXT NOT NULL, model TEXT NOT NULL,"
-        " stopped INTEGER NOT NULL, created_at TEXT NOT NULL)"
+        " question TEXT NOT NULL, reply TEXT NOT NULL, citations TEXT NOT NULL, trace_id TEXT NOT NULL,"
+        " model TEXT NOT NULL, stopped INTEGER NOT NULL, created_at TEXT NOT NULL)"
     )
     connection.exec_driver_sql("CREATE INDEX turns_by_session ON turns (session_id, number)")
     connection.exec_driver_sql("CREATE INDEX turns_by_trace ON turns (trace_id)")

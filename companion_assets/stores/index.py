@@ -8,7 +8,7 @@ its own, and `superseded` tells that it is time to open anew.
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from companion_assets.stores.predicates import among
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from lancedb.query import LanceVectorQueryBuilder
     from lancedb.table import Table
 
 T = TypeVar("T")
@@ -117,7 +118,7 @@ class ChunkIndex:
         self._check(vector)
 
         def ask(served: _Served) -> list[SearchHit]:
-            query = served.table.search(vector, vector_column_name="vector", query_type="vector")
+            query = cast("LanceVectorQueryBuilder", served.table.search(vector, vector_column_name="vector"))
             query = query.distance_type("cosine").limit(limit)
             query = query.where(where) if where else query
             rows = query.select([*_HIT_COLUMNS, "_distance"]).to_list()

@@ -103,7 +103,7 @@ def _runs(progress: Progress) -> bool:
     """The process lives, and it is not a later one that was given the same number."""
     try:
         process = psutil.Process(progress.pid)
-        alive = process.status() != psutil.STATUS_ZOMBIE
-        return alive and process.create_time() <= progress.started_at.timestamp() + 1.0
+        born: float = process.create_time()
+        return bool(process.status() != psutil.STATUS_ZOMBIE and born <= progress.started_at.timestamp() + 1.0)
     except psutil.Error:
         return False

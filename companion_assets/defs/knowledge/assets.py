@@ -4,10 +4,13 @@ from collections.abc import Callable
 
 import dagster as dg
 
-from companion_assets.defs.knowledge.metadata import folder_metadata, history_plot, total_metadata
+from companion_assets.defs.knowledge.metadata import check_result, folder_metadata, history_plot, total_metadata
 from companion_assets.defs.knowledge.partitions import vault_folders
 from companion_assets.defs.resources import KnowledgeResource
 from companion_assets.stages import sync
+from companion_assets.stages.chunk_rules import CHUNKER_VERSION
+from companion_assets.stages.publishing import open_publisher
+from companion_assets.stages.vault import PARSER_VERSION
 from companion_assets.stages.workspace import Workspace
 
 GROUP = "knowledge"
@@ -39,7 +42,7 @@ def _each_folder(context: dg.AssetExecutionContext, work: Workspace, step: Step)
     owners=OWNERS,
     partitions_def=vault_folders,
     backfill_policy=dg.BackfillPolicy.single_run(),
-    code_version=sync.READ_VERSION,
+    code_version=PARSER_VERSION,
 )
 def notes(context: dg.AssetExecutionContext, knowledge: KnowledgeResource) -> dg.MaterializeResult:
     """Every note as Obsidian reads it: frontmatter, tags, links, headings, date; with a reason where it could not."""
@@ -56,7 +59,7 @@ def notes(context: dg.AssetExecutionContext, knowledge: KnowledgeResource) -> dg
     deps=[notes],
     partitions_def=vault_folders,
     backfill_policy=dg.BackfillPolicy.single_run(),
-    code_version=sync.CHUNK_VERSION,
+    code_version=CHUNKER_VERSION,
 )
 def chunks(context: dg.AssetExecutionContext, knowledge: KnowledgeResource) -> dg.MaterializeResult:
     """Notes cut into citable pieces by the chunking rules, each with its exact lines."""
@@ -94,13 +97,11 @@ def embeddings(context: dg.AssetExecutionContext, knowledge: KnowledgeResource) 
 def vault_index(context: dg.AssetExecutionContext, knowledge: KnowledgeResource) -> dg.MaterializeResult:
     """The searchable index; a new version goes live only when all checks pass."""
     work = knowledge.workspace
-    with sync.open_publisher(work) as publisher:
+    with open_publisher(work) as publisher:
         report = _each_folder(context, work, publisher.publish_folder)
-        health = publisher.finish()
+        verdict = publisher.finish()
+    facts = {"rows": verdict.rows, "lance_version": verdict.version, "live": verdict.published}
     return dg.MaterializeResult(
-        metadata={**total_metadata(work, report), **history_plot(context, work)},
-        check_results=[
-            dg.AssetCheckResult(check_name=name, passed=name not in health.faults, metadata=health.details(name))
-            for name, _ in CHECKS
-        ],
+        metadata={**total_metadata(work, report), **facts, **history_plot(context, work)},
+        check_results=[check_result(name, verdict) for name, _ in CHECKS],
     )

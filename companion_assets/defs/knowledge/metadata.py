@@ -6,6 +6,7 @@ from typing import Any
 import dagster as dg
 
 from companion_assets.stages.plots import plot_counts
+from companion_assets.stages.publishing import Verdict
 from companion_assets.stages.sync import FolderReport
 from companion_assets.stages.workspace import Workspace
 
@@ -36,6 +37,13 @@ def total_metadata(work: Workspace, report: FolderReport) -> Metadata:
         "skipped_notes": vault.skipped,
         "this_run": dg.MetadataValue.md(done or "nothing to do"),
     }
+
+
+def check_result(name: str, verdict: Verdict) -> dg.AssetCheckResult:
+    """One blocking check, with what is wrong if anything is."""
+    fault = verdict.faults.get(name)
+    metadata = {"rows": verdict.rows, **({"fault": fault} if fault else {})}
+    return dg.AssetCheckResult(check_name=name, passed=fault is None, metadata=metadata)
 
 
 def history_plot(context: dg.AssetExecutionContext, work: Workspace) -> Metadata:

@@ -1,0 +1,124 @@
+"""The last step: merge a folder's difference into the index, check the result, and only then let readers see it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from companion_assets.contracts.records import Chunk
+from companion_assets.stages.sync import FolderReport
+from companion_assets.stages.workspace import Workspace
+from companion_assets.stores.index_writer import IndexHealth, IndexWriter, open_writer
+from companion_assets.stores.vectors import Vector
+
+_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the blocking checks found.
+
+    Attributes:
+        faults: Check → what is wrong; a check that is not listed passed.
+        published: Readers see the new state.
+        rows: Chunks in the table.
+        version: LanceDB's version of the table.
+    """
+
+    faults: dict[str, str]
+    published: bool
+    rows: int
+    version: int
+
+
+@contextmanager
+def open_publisher(work: Workspace) -> Iterator["Publisher"]:
+    """Hold the index for writing, for all folders of a run.
+
+    Raises:
+        StoreError: Another process writes, or the index cannot be opened.
+    """
+    with open_writer(work.paths, work.embedder.spec) as writer:
+        yield Publisher(work, writer)
+
+
+class Publisher:
+    """Merges folder after folder, then checks and publishes once."""
+
+    def __init__(self, work: Workspace, writer: IndexWriter) -> None:
+        self._work = work
+        self._writer = writer
+        self._changed = False
+
+    def publish_folder(self, work: Workspace, folder: str) -> FolderReport:
+        """Make the index hold this folder as the catalog does, in one commit."""
+        catalog, writer = work.catalog, self._writer
+        pending = catalog.notes_to_publish(folder, writer.table)
+        gone = catalog.tombstones(folder)
+        counts = {"notes_merged": len(pending), "notes_removed": len(gone), "rows_written": 0, "rows_deleted": 0}
+        if not pending and not gone:
+            return FolderReport(counts)
+        # Rows the catalog knows nothing of: it was rebuilt since they were written.
+        strays = writer.note_paths(folder) - set(catalog.paths(folder))
+        rows, unembedded = self._rows(pending)
+        work.progress.report("publishing", 0, len(rows), folder)
+        merge = writer.replace_notes(rows, {*pending, *gone, *strays})
+        self._changed = True
+        # A note with a text that could not be embedded stays pending, so that a later run tries again.
+        complete = {path: key for path, key in pending.items() if path not in unembedded}
+        catalog.mark_published(complete, writer.table)
+        catalog.forget_tombstones(gone)
+        counts["rows_written"] = merge.inserted + merge.updated
+        counts["rows_deleted"] = merge.deleted
+        problems = tuple((path, f"{count} passages have no vector") for path, count in unembedded.items())
+        return FolderReport(counts, problems)
+
+    def finish(self) -> Verdict:
+        """Index the new rows for words, check, and publish if everything holds.
+
+        A table that a change of embedder is still filling is not shown before it holds the whole vault.
+        """
+        writer = self._writer
+        if not self._changed and writer.is_live:
+            return Verdict({}, True, writer.rows, writer.version)
+        writer.optimise()
+        faults = self._faults(writer.health())
+        complete = writer.is_served_table or not self._pending_anywhere()
+        if faults or not complete:
+            return Verdict(faults, False, writer.rows, writer.version)
+        manifest = writer.publish(self._work.run_id)
+        writer.prune()
+        return Verdict({}, True, manifest.chunks, manifest.version)
+
+    def _rows(self, pending: dict[str, str]) -> tuple[list[tuple[Chunk, Vector]], dict[str, int]]:
+        chunks = list(self._work.catalog.chunks_of(pending))
+        embedder_id = self._work.embedder.spec.embedder_id
+        vectors = self._work.vectors.get_many(embedder_id, {sha for _, sha in chunks})
+        unembedded: dict[str, int] = {}
+        for chunk, sha in chunks:
+            if sha not in vectors:
+                unembedded[chunk.source_file] = unembedded.get(chunk.source_file, 0) + 1
+        return [(chunk, vectors[sha]) for chunk, sha in chunks if sha in vectors], unembedded
+
+    def _faults(self, health: IndexHealth) -> dict[str, str]:
+        expected = self._work.catalog.chunk_counts()
+        found = health.chunks_by_note
+        faults: dict[str, str] = {}
+        if wrong := [path for path, count in expected.items() if found.get(path, 0) != count]:
+            _, unembedded = self._rows(dict.fromkeys(wrong, ""))
+            if wrong := [p for p in wrong if found.get(p, 0) + unembedded.get(p, 0) != expected[p]]:
+                if self._writer.is_served_table:
+                    faults["row_counts"] = f"other chunks than the catalog's: {', '.join(wrong[:_SHOWN])}"
+        if orphans := [path for path in found if path not in expected]:
+            faults["no_orphans"] = f"rows of notes that are gone: {', '.join(orphans[:_SHOWN])}"
+        if health.null_vectors or health.dimensions != self._work.embedder.spec.dimensions or health.foreign_rows:
+            faults["no_null_vectors"] = (
+                f"{health.null_vectors} rows without a vector, {health.foreign_rows} of another embedder, "
+                f"dimension {health.dimensions}"
+            )
+        if health.duplicate_ids:
+            faults["row_counts"] = f"{health.duplicate_ids} chunk ids occur more than once"
+        return faults
+
+    def _pending_anywhere(self) -> bool:
+        catalog, table = self._work.catalog, self._writer.table
+        return any(catalog.notes_to_publish(folder, table) for folder in catalog.folders())
