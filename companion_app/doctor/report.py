@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import asdict, dataclass
-from typing import Literal
+from typing import Any, Literal, cast
 
 from rich.console import Console
 from rich.markup import escape
@@ -58,21 +58,27 @@ class Report:
         states = {check.state for check in self.checks}
         return "fail" if "fail" in states else "warn" if "warn" in states else "ok"
 
-    def to_json(self) -> str:
-        """Everything, as one JSON object."""
+    @property
+    def healthy(self) -> bool:
+        """Nothing keeps Companion from working."""
+        return self.state != "fail"
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything, as plain values."""
         plain = {
             "state": self.state,
             "checks": [asdict(check) for check in self.checks],
             "settings": [asdict(setting) for setting in self.settings],
         }
-        return json.dumps(plain, indent=1, ensure_ascii=False, default=_plain)
+        return cast("dict[str, Any]", json.loads(json.dumps(plain, default=_plain)))
 
-    def show(self, console: Console) -> None:
-        """Print tables in a terminal and one line per finding elsewhere."""
-        if console.is_terminal:
-            _show_tables(self, console)
-        else:
-            _show_lines(self, console)
+
+def render_report(report: Report, console: Console) -> None:
+    """Print tables in a terminal and one line per finding elsewhere."""
+    if console.is_terminal:
+        _show_tables(report, console)
+    else:
+        _show_lines(report, console)
 
 
 def _show_lines(report: Report, console: Console) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from companion_assets.backends.e5_file import E5File
 
 SPACES = re.compile(" {2,}")
+SPACE = "▁"
 REPLACEMENT = "\ufffd"
 
 
@@ -20,7 +21,7 @@ class UnigramTokenizer:
         from tokenizers import Tokenizer, models, pre_tokenizers
 
         self._engine: Any = Tokenizer(models.Unigram(source.pieces(), unk_id=source.unknown))
-        self._engine.pre_tokenizer = pre_tokenizers.Metaspace(replacement="▁", prepend_scheme="always")
+        self._engine.pre_tokenizer = pre_tokenizers.Metaspace(replacement=SPACE, prepend_scheme="always")
         # Half of a surrogate pair is no character and cannot be handed to the engine.
         self._char_map = source.char_map | dict.fromkeys(range(0xD800, 0xE000), REPLACEMENT)
 
@@ -35,7 +36,10 @@ class UnigramTokenizer:
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Character spans of the tokens in `text` as given; a token without characters is left out."""
         normal, origin = self._align(text)
-        offsets = self._encode(normal).offsets
+        encoded = self._encode(normal)
+        offsets = list(encoded.offsets)
+        if encoded.tokens[:1] == [SPACE] and not normal.startswith(" "):
+            del offsets[0]  # the "▁" put in front; the engine lends it the first character
         return [(origin[start], origin[end]) for start, end in offsets if origin[start] < origin[end]]
 
     def _encode(self, normal: str) -> Any:

@@ -9,7 +9,8 @@ from companion_assets.backends.protocols import Embedder, Generator
 from companion_assets.backends.weights import ANSWERERS, answerer_available, ensure_answerer, find_embedder_weights
 from companion_assets.contracts.errors import BackendUnavailable
 from companion_assets.contracts.paths import DataPaths, model_cache_dir
-from companion_assets.contracts.settings import EmbeddingSettings, InferenceSettings
+from companion_assets.contracts.settings_knowledge import EmbeddingSettings
+from companion_assets.contracts.settings_model import InferenceSettings
 
 _ENGINES: tuple[EngineName, ...] = ("llama_cpp", "xllamacpp")  # by preference
 
@@ -25,7 +26,7 @@ def open_embedder(settings: EmbeddingSettings, paths: DataPaths) -> Embedder:
     if settings.dimensions is not None and settings.dimensions != found:
         embedder.close()
         raise BackendUnavailable(
-            f"{settings.model} makes vectors of {found} dimensions, rag.embedding.dimensions says {settings.dimensions}",
+            f"rag.embedding.dimensions is {settings.dimensions}, but {settings.model} makes vectors of {found}",
             f"set rag.embedding.dimensions to {found}, or remove it",
         )
     return embedder

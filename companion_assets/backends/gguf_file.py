@@ -27,19 +27,19 @@ def check_gguf(path: Path) -> None:
         with path.open("rb") as file:
             head = file.read(8)
     except FileNotFoundError:
-        raise BackendUnavailable(f"The model file {path} does not exist", hint=_OTHER_FILE) from None
+        raise BackendUnavailable(f"the model file {path} does not exist", hint=_OTHER_FILE) from None
     except IsADirectoryError:
-        raise BackendUnavailable(f"The model path {path} is a folder", hint=_OTHER_FILE) from None
+        raise BackendUnavailable(f"the model path {path} is a folder", hint=_OTHER_FILE) from None
     except OSError as fault:
-        raise BackendUnavailable(f"The model file {path} cannot be read: {fault.strerror}", hint=_OTHER_FILE) from fault
+        raise BackendUnavailable(f"the model file {path} cannot be read: {fault.strerror}", hint=_OTHER_FILE) from fault
     if head[:4] != _MAGIC:
         kind = "is empty" if not head else "is not a GGUF model"
-        raise BackendUnavailable(f"The model file {path} {kind}", hint=_OTHER_FILE)
+        raise BackendUnavailable(f"the model file {path} {kind}", hint=_OTHER_FILE)
     if len(head) < 8 or not 2 <= int.from_bytes(head[4:8], "little") <= 3:
-        raise BackendUnavailable(f"The model file {path} has a GGUF version that is not supported", hint=_OTHER_FILE)
+        raise BackendUnavailable(f"the model file {path} has a GGUF version that is not supported", hint=_OTHER_FILE)
 
 
-_OTHER_FILE = "Point `model.path` at a .gguf file of a chat model."
+_OTHER_FILE = "point `model.path` at a .gguf file of a chat model"
 
 
 def memory_needed(path: Path, context_length: int) -> int:
@@ -58,8 +58,8 @@ def check_memory(path: Path, context_length: int) -> None:
     available = psutil.virtual_memory().available
     if needed > available:
         raise BackendUnavailable(
-            f"The model {path.name} needs about {needed / 1e9:.1f} GB of memory, {available / 1e9:.1f} GB are free",
-            hint="Choose a smaller model, lower `model.context_length`, or close other programs.",
+            f"the model {path.name} needs about {needed / 1e9:.1f} GB of memory, {available / 1e9:.1f} GB are free",
+            hint="choose a smaller model, lower `model.context_length`, or close other programs",
         )
 
 

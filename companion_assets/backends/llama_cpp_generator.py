@@ -1,16 +1,19 @@
 """Any GGUF chat model on this machine, through llama.cpp in a process of its own."""
 
 import importlib.util
-from collections.abc import Callable, Generator, Iterator, Sequence
+import queue
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from pathlib import Path
 
 from companion_assets.backends.gguf_file import check_gguf, check_memory, model_fingerprint
+from companion_assets.backends.llama_child import CANCEL, Event, Inbox
 from companion_assets.backends.llama_options import EngineName, ModelOptions, default_threads
-from companion_assets.backends.llama_process import Event, LlamaProcess
+from companion_assets.backends.llama_process import LlamaProcess
 from companion_assets.backends.prefill_speed import PrefillSpeed
 from companion_assets.backends.prefix_cache import FOLDER
 from companion_assets.backends.protocols import Token
+from companion_assets.backends.reply_stream import ReplyStream
 from companion_assets.contracts.errors import BackendUnavailable
 from companion_assets.contracts.records import Message
 
@@ -89,22 +92,21 @@ class LlamaCppGenerator:
 
     @property
     def process_id(self) -> int | None:
-        """The model's process, while there is one."""
+        """the model's process, while there is one."""
         return self._process.pid
 
     def count_tokens(self, messages: Sequence[Message]) -> int:
         """Tokens of the rendered prompt, exact."""
-        return self._count(messages)["tokens"]
+        return int(self._count(messages)["tokens"])
 
     def uncached_tokens(self, messages: Sequence[Message]) -> int:
         """Tokens of the rendered prompt that the next `generate` would have to evaluate; at least one."""
-        return self._count(messages)["uncached"]
+        return int(self._count(messages)["uncached"])
 
     def warm(self, messages: Sequence[Message]) -> None:
         """Evaluate the stable beginning, or load it from disk, and keep it there."""
-        with closing(self._request("warm", messages)) as events:
-            for event in events:
-                self._measured(_token(event))
+        for _ in self._tokens(self._request(queue.SimpleQueue(), "warm", messages)):
+            pass
 
     def generate(
         self,
@@ -113,7 +115,7 @@ class LlamaCppGenerator:
         max_tokens: int,
         temperature: float,
         stop: Sequence[str] = (),
-    ) -> Iterator[Token]:
+    ) -> ReplyStream:
         """Stream the reply; see `Generator`. `max_tokens` is cut to what the context still holds.
 
         Raises:
@@ -121,37 +123,38 @@ class LlamaCppGenerator:
             CompanionError: The prompt alone fills the context.
         """
         settings = {"max_tokens": max_tokens, "temperature": temperature, "stop": list(stop)}
-        with closing(self._request("generate", messages, **settings)) as events:
-            for event in events:
-                token = _token(event)
-                self._measured(token)
-                yield token
+        inbox: Inbox = queue.SimpleQueue()
+        events = self._request(inbox, "generate", messages, **settings)
+        return ReplyStream(self._tokens(events), cancel=lambda: inbox.put(CANCEL))
 
     def close(self) -> None:
         """Unload the model; safe to call twice."""
         self._process.close()
 
-    def _request(self, op: str, messages: Sequence[Message], **fields: object) -> Generator[Event, None, None]:
+    def _request(
+        self, inbox: Inbox, op: str, messages: Sequence[Message], **fields: object
+    ) -> Generator[Event, None, None]:
         if self._process.pid is None and self._options.gpu_layers == 0:
             check_memory(self._path, self._options.context_length)
-        return self._process.request(op, messages=[[each.role, each.content] for each in messages], **fields)
+        sent = [[message.role, message.content] for message in messages]
+        yield from self._process.request(inbox, op, messages=sent, **fields)
 
-    def _count(self, messages: Sequence[Message]) -> dict[str, int]:
-        with closing(self._request("count", messages)) as events:
+    def _count(self, messages: Sequence[Message]) -> Event:
+        with closing(self._request(queue.SimpleQueue(), "count", messages)) as events:
             return next(events)
 
-    def _measured(self, token: Token) -> None:
-        if token.finish_reason in ("stop", "length"):
-            self._speed.record(token.prompt_tokens - token.cached_tokens, token.prefill_seconds)
-
-
-def _token(event: Event) -> Token:
-    return Token(**{key: value for key, value in event.items() if key not in ("id", "event")})
+    def _tokens(self, events: Generator[Event, None, None]) -> Generator[Token, None, None]:
+        with closing(events):
+            for event in events:
+                token = Token(**{key: value for key, value in event.items() if key not in ("id", "event")})
+                if token.finish_reason in ("stop", "length"):
+                    self._speed.record(token.prompt_tokens - token.cached_tokens, token.prefill_seconds)
+                yield token
 
 
 def _check_installed(engine: EngineName) -> None:
     if importlib.util.find_spec(engine) is None:
         raise BackendUnavailable(
-            f"The package {engine.replace('_', '-')} is not installed, so GGUF models cannot run",
+            f"the package {engine.replace('_', '-')} is not installed, so GGUF models cannot run",
             hint=f"pip install 'companion[{_PACKAGES[engine]}]'",
         )

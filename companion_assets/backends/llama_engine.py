@@ -115,8 +115,8 @@ class LlamaEngine:
     def _check_room(self, ids: Sequence[int]) -> None:
         if len(ids) >= self.context_length:
             raise CompanionError(
-                f"The prompt has {len(ids)} tokens, the model's context holds {self.context_length} with the reply",
-                hint="Shorten the question or raise `model.context_length`.",
+                f"the prompt has {len(ids)} tokens, the model's context holds {self.context_length} with the reply",
+                hint="shorten the question or raise `model.context_length`",
             )
 
     def _prefill(self, ids: list[int], reuse: int) -> tuple[int, float]:
@@ -173,8 +173,8 @@ def _chat_template(model: NativeModel, path: str) -> Render:
     template = model.metadata("tokenizer.chat_template")
     if not template:
         raise BackendUnavailable(
-            f"The model {Path(path).name} has no chat template, so it cannot hold a conversation",
-            hint="Choose an instruct model, not a base model.",
+            f"the model {Path(path).name} has no chat template, so it cannot hold a conversation",
+            hint="choose an instruct model, not a base model",
         )
     formatters = {
         reply: Jinja2ChatFormatter(template, model.eos_text, model.bos_text, add_generation_prompt=reply)

@@ -64,8 +64,8 @@ class NativeModel:
         model = self._c.llama_model_load_from_file(options.path.encode(), params)
         if not model:
             raise BackendUnavailable(
-                f"The model {Path(options.path).name} could not be loaded: {self._last_words()}",
-                hint="The file may be cut or of a newer kind: fetch it again, or choose another model.",
+                f"the model {Path(options.path).name} could not be loaded: {self._last_words()}",
+                hint="the file may be cut or of a newer kind: fetch it again, or choose another model",
             )
         return model
 
@@ -81,8 +81,8 @@ class NativeModel:
         context = self._c.llama_init_from_model(self._model, params)
         if not context:
             raise BackendUnavailable(
-                f"No room for a context of {params.n_ctx} tokens: {self._last_words()}",
-                hint="Lower `model.context_length` or choose a smaller model.",
+                f"no room for a context of {params.n_ctx} tokens: {self._last_words()}",
+                hint="lower `model.context_length` or choose a smaller model",
             )
         return context
 
@@ -120,7 +120,7 @@ class NativeModel:
         ids = (self._c.llama_token * room)()
         count = self._c.llama_tokenize(self.vocab, raw, len(raw), ids, room, False, special)
         if count < 0:
-            raise BackendUnavailable(f"The model's tokenizer refused a text of {len(raw)} bytes")
+            raise BackendUnavailable(f"the model's tokenizer refused a text of {len(raw)} bytes")
         return list(ids[:count])
 
     def piece(self, token: int, *, special: bool = False) -> bytes:
@@ -193,9 +193,7 @@ class NativeModel:
         ids = (self._c.llama_token * self.context_length)()
         count = ctypes.c_size_t(0)
         path = str(file).encode()
-        read = self._c.llama_state_seq_load_file(
-            self._context, path, 0, ids, self.context_length, ctypes.byref(count)
-        )
+        read = self._c.llama_state_seq_load_file(self._context, path, 0, ids, self.context_length, ctypes.byref(count))
         return list(ids[: count.value]) if read else []
 
     def sampler(self, temperature: float) -> "NativeSampler":

@@ -111,7 +111,7 @@ class PromptRenderer:
     def _rendered(self, messages: Sequence[Message], reply: bool) -> tuple[list[str], str]:
         """The messages' texts and the rendered template with placeholders for them."""
         if not messages:
-            raise BackendUnavailable("A prompt needs at least one message")
+            raise BackendUnavailable("a prompt needs at least one message")
         fault: Exception | None = None
         for form in (list(messages), _folded(messages)):
             try:
@@ -119,8 +119,8 @@ class PromptRenderer:
             except ValueError as refusal:
                 fault = refusal
         raise BackendUnavailable(
-            f"The model's chat template cannot render the conversation: {fault}",
-            hint="Choose an instruct model; its file brings a template for system, user and assistant.",
+            f"the model's chat template cannot render the conversation: {fault}",
+            hint="choose an instruct model; its file brings a template for system, user and assistant",
         ) from fault
 
     def _placeheld(self, messages: Sequence[Message]) -> list[dict[str, str]]:

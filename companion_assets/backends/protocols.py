@@ -35,7 +35,7 @@ class Embedder(Protocol):
 
     @property
     def tokenizer(self) -> Tokenizer:
-        """The model's own tokenizer."""
+        """the model's own tokenizer."""
         ...
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
@@ -69,6 +69,21 @@ class Token:
     cached_tokens: int = 0
     completion_tokens: int = 0
     prefill_seconds: float = 0.0
+
+
+class TokenStream(Protocol):
+    """A reply being written: an iterator that can be stopped."""
+
+    def __iter__(self) -> Iterator[Token]: ...
+
+    def __next__(self) -> Token: ...
+
+    def close(self) -> None:
+        """Stop the model at once; may be called from any thread, also while another waits for the next token.
+
+        A thread that waits then gets the last token with `finish_reason` "cancelled".
+        """
+        ...
 
 
 class Generator(Protocol):
@@ -108,8 +123,8 @@ class Generator(Protocol):
         max_tokens: int,
         temperature: float,
         stop: Sequence[str] = (),
-    ) -> Iterator[Token]:
-        """Stream the reply. Closing the iterator stops the model at once.
+    ) -> TokenStream:
+        """Stream the reply. Nothing runs before the first token is asked for.
 
         Raises:
             BackendUnavailable: The model, its process or its server failed.

@@ -1,7 +1,7 @@
-"""A generator that says what it is told to: for tests, demos without a model, and the tests of those who build on us."""
+"""A generator that says what it is told to: for tests and for demos without a model."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 
 from companion_assets.backends.protocols import FinishReason, Token
 from companion_assets.backends.reply_text import ReplyText
@@ -56,7 +56,7 @@ class ScriptedGenerator:
         max_tokens: int,
         temperature: float,
         stop: Sequence[str] = (),
-    ) -> Iterator[Token]:
+    ) -> Generator[Token, None, None]:
         """Stream the script. `temperature` changes nothing.
 
         Raises:
@@ -65,7 +65,7 @@ class ScriptedGenerator:
         words = _words(messages)
         if len(words) >= self.context_length:
             raise CompanionError(
-                f"The prompt has {len(words)} tokens, the context holds {self.context_length} with the reply"
+                f"the prompt has {len(words)} tokens, the context holds {self.context_length} with the reply"
             )
         self.prompts.append(tuple(messages))
         cached = self._shared(words[:-1])

@@ -58,8 +58,8 @@ class XllamacppEngine:
             self._server = xllamacpp.Server(params)
         except RuntimeError as fault:
             raise BackendUnavailable(
-                f"The model {options.path} could not be loaded: {fault}",
-                hint="The file may be cut or of a newer kind: fetch it again, or choose another model.",
+                f"the model {options.path} could not be loaded: {fault}",
+                hint="the file may be cut or of a newer kind: fetch it again, or choose another model",
             ) from fault
         self._http = httpx.Client(
             base_url=self._server.listening_address,
@@ -98,8 +98,8 @@ class XllamacppEngine:
     def _complete(self, ids: list[int], cancelled: Callable[[], bool], **settings: object) -> Iterator[Token]:
         if len(ids) >= self.context_length:
             raise CompanionError(
-                f"The prompt has {len(ids)} tokens, the model's context holds {self.context_length} with the reply",
-                hint="Shorten the question or raise `model.context_length`.",
+                f"the prompt has {len(ids)} tokens, the model's context holds {self.context_length} with the reply",
+                hint="shorten the question or raise `model.context_length`",
             )
         body = {"prompt": ids, "stream": True, "cache_prompt": True, "return_progress": True, **settings}
         written = 0
@@ -132,7 +132,7 @@ class XllamacppEngine:
 
 
 class _ServerVocabulary:
-    """The model's tokens as far as the server tells of them."""
+    """the model's tokens as far as the server tells of them."""
 
     def __init__(self, post: Callable[..., dict[str, Any]]) -> None:
         self._post = post

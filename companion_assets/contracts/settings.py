@@ -27,6 +27,7 @@ from companion_assets.contracts.settings_knowledge import (
 )
 from companion_assets.contracts.settings_model import (
     FineTuningSettings,
+    InferenceSettings,
     ModelSettings,
     RetrainSettings,
 )
@@ -44,6 +45,7 @@ __all__ = [
     "FineTuningSettings",
     "HybridSettings",
     "IndexingSettings",
+    "InferenceSettings",
     "LearningSettings",
     "LoggingSettings",
     "MemorySettings",

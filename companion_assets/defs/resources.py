@@ -34,7 +34,7 @@ def open_workspace(run_id: str = "") -> Iterator[Workspace]:
         work.close()
 
 
-class KnowledgeResource(dg.ConfigurableResource):  # type: ignore[type-arg]
+class KnowledgeResource(dg.ConfigurableResource):
     """The workspace of a run: opened with it, closed with it."""
 
     _workspace: Workspace | None = PrivateAttr(default=None)

@@ -6,8 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from companion_assets.contracts.records import NoteFile
-from companion_assets.stages.vault import PARSER_VERSION
-from companion_assets.stages.workspace import Workspace
+from companion_assets.stages.workspace import PARSER_VERSION, Workspace
 
 _SETTLE_SECONDS = 2.0
 

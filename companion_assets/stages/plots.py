@@ -5,6 +5,7 @@ import datetime as dt
 import io
 import time
 from collections.abc import Mapping
+from typing import Any
 
 
 def plot_counts(history: Mapping[float, tuple[int, int]], present: tuple[int, int]) -> str:
@@ -21,7 +22,7 @@ def plot_counts(history: Mapping[float, tuple[int, int]], present: tuple[int, in
     from matplotlib.figure import Figure
 
     points = {**history, time.time(): present}
-    days = [dt.datetime.fromtimestamp(moment, dt.UTC) for moment in points]
+    days: Any = [dt.datetime.fromtimestamp(moment, dt.UTC) for moment in points]
     figure = Figure(figsize=(6, 2.4), layout="constrained")
     axes = figure.subplots()
     for position, label in enumerate(("notes", "chunks")):

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from companion_assets.contracts.records import Chunk
 from companion_assets.stages.sync import FolderReport
 from companion_assets.stages.workspace import Workspace
-from companion_assets.stores.index_writer import IndexHealth, IndexWriter, open_writer
+from companion_assets.stores.index_health import IndexHealth
+from companion_assets.stores.index_writer import SMALL_TAIL, IndexWriter, open_writer
 from companion_assets.stores.vectors import Vector
 
 _SHOWN = 20
@@ -100,25 +101,29 @@ class Publisher:
         return [(chunk, vectors[sha]) for chunk, sha in chunks if sha in vectors], unembedded
 
     def _faults(self, health: IndexHealth) -> dict[str, str]:
-        expected = self._work.catalog.chunk_counts()
-        found = health.chunks_by_note
+        catalog, found = self._work.catalog, health.chunks_by_note
+        expected = catalog.published_counts(self._writer.table)
         faults: dict[str, str] = {}
         if wrong := [path for path, count in expected.items() if found.get(path, 0) != count]:
-            _, unembedded = self._rows(dict.fromkeys(wrong, ""))
-            if wrong := [p for p in wrong if found.get(p, 0) + unembedded.get(p, 0) != expected[p]]:
-                if self._writer.is_served_table:
-                    faults["row_counts"] = f"other chunks than the catalog's: {', '.join(wrong[:_SHOWN])}"
-        if orphans := [path for path in found if path not in expected]:
-            faults["no_orphans"] = f"rows of notes that are gone: {', '.join(orphans[:_SHOWN])}"
-        if health.null_vectors or health.dimensions != self._work.embedder.spec.dimensions or health.foreign_rows:
-            faults["no_null_vectors"] = (
-                f"{health.null_vectors} rows without a vector, {health.foreign_rows} of another embedder, "
-                f"dimension {health.dimensions}"
-            )
+            faults["row_counts"] = f"other chunks than the catalog's: {_some(wrong)}"
         if health.duplicate_ids:
             faults["row_counts"] = f"{health.duplicate_ids} chunk ids occur more than once"
+        if orphans := found.keys() - catalog.paths() - expected.keys():
+            faults["no_orphans"] = f"rows of notes that are gone: {_some(sorted(orphans))}"
+        if health.zero_vectors or health.foreign_rows or health.dimensions != self._work.embedder.spec.dimensions:
+            faults["no_null_vectors"] = (
+                f"{health.zero_vectors} rows without a vector, {health.foreign_rows} of another embedder, "
+                f"dimension {health.dimensions}"
+            )
+        if health.unindexed_rows > SMALL_TAIL:
+            faults["full_text_covers_all"] = f"{health.unindexed_rows} rows are in no full-text index"
         return faults
 
     def _pending_anywhere(self) -> bool:
         catalog, table = self._work.catalog, self._writer.table
         return any(catalog.notes_to_publish(folder, table) for folder in catalog.folders())
+
+
+def _some(paths: list[str]) -> str:
+    rest = len(paths) - _SHOWN
+    return ", ".join(paths[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")

@@ -1,4 +1,4 @@
-"""The steps that bring one folder up to date: read, chunk, embed. (`stages.publishing` is the fourth.)
+"""The steps that bring one folder up to date: read, chunk, embed; `stages.publishing` is the fourth.
 
 Each compares what it wants with what is stored and does the difference, so that any step may be killed anywhere and
 simply be run again, and an unchanged folder costs a listing and a few queries.
@@ -10,10 +10,10 @@ from itertools import islice
 from typing import TypeVar
 
 from companion_assets.contracts.errors import EmbeddingFailed
-from companion_assets.contracts.records import Note, NoteFile, NoteStatus
+from companion_assets.contracts.records import NoteStatus
 from companion_assets.stages.cutter import Cutter
-from companion_assets.stages.vault import PARSER_VERSION, read_note
-from companion_assets.stages.workspace import Workspace
+from companion_assets.stages.vault import read_note
+from companion_assets.stages.workspace import PARSER_VERSION, Workspace
 from companion_assets.stores.vectors import Vector
 
 REBUILD_TAG = "companion/rebuild"
@@ -107,8 +107,8 @@ def _embed(work: Workspace, batch: Sequence[tuple[str, str]]) -> tuple[list[tupl
     except EmbeddingFailed as fault:
         failures = [(batch[position][0], reason) for position, reason in fault.failures.items()]
         good = [pair for position, pair in enumerate(batch) if position not in fault.failures]
-        rest = work.embedder.embed_passages([text for _, text in good]) if good else []
-        return list(zip((sha for sha, _ in good), rest, strict=True)), failures
+        vectors = work.embedder.embed_passages([text for _, text in good])
+        return list(zip((sha for sha, _ in good), vectors, strict=True)), failures
     return list(zip((sha for sha, _ in batch), vectors, strict=True)), []
 
 

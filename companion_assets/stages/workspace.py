@@ -14,6 +14,9 @@ from companion_assets.stores.catalog import Catalog
 from companion_assets.stores.progress import ProgressFile
 from companion_assets.stores.vectors import VectorCache
 
+# Raised whenever the same file would be read differently; every note is then read anew.
+PARSER_VERSION = "1"
+
 
 @dataclass(slots=True)
 class Workspace:

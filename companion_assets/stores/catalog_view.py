@@ -125,6 +125,15 @@ class CatalogView:
             pending=sum(folder.pending for folder in folders),
         )
 
+    def published_counts(self, table: str) -> dict[str, int]:
+        """Path → number of chunks, of the notes that this index table holds as they were last cut."""
+        query = (
+            "SELECT n.path, count(c.path) FROM notes n LEFT JOIN chunks c USING (path)"
+            " WHERE NOT gone AND indexed_key = chunked_key || '@' || ? GROUP BY n.path"
+        )
+        with self._database.read() as connection:
+            return {path: count for path, count in connection.exec_driver_sql(query, (table,))}
+
     def skipped(self) -> list[tuple[str, str]]:
         """Path and reason of every note that is not indexed on purpose or could not be read."""
         query = "SELECT path, reason FROM notes WHERE status = 'skipped' AND NOT gone ORDER BY path"

@@ -139,7 +139,7 @@ def _migrate(database: Database, migrations: Sequence[Migration]) -> None:
         raise StoreError(
             f"{database.path} was written by a newer Companion (schema {known}, this one knows {len(migrations)})",
             "Update Companion."
-            + ("" if database.canonical else " Or delete the file; `companion index` builds it again."),
+            + ("" if database.canonical else " Or: " + _way_out(database.path, canonical=False)),
         )
 
 

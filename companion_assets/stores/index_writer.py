@@ -23,6 +23,7 @@ from companion_assets.contracts.manifests import Calibration, EmbedderSpec, Inde
 from companion_assets.contracts.paths import DataPaths
 from companion_assets.contracts.records import Chunk
 from companion_assets.stores import index_table
+from companion_assets.stores.index_health import IndexHealth, measure_health
 from companion_assets.stores.index_table import FTS_INDEX, LIVE_TAG, SEARCH_COLUMN, Vector
 from companion_assets.stores.predicates import among
 from companion_assets.stores.ranking import background
@@ -92,6 +93,27 @@ class IndexWriter:
     def rows(self) -> int:
         """Chunks in the table."""
         return int(self._table.count_rows())
+
+    @property
+    def version(self) -> int:
+        """LanceDB's version of the table as it is now."""
+        return int(self._table.version)
+
+    @property
+    def is_served_table(self) -> bool:
+        """Readers are on this table, at this or an earlier version."""
+        served = self._served()
+        return served is not None and served.table == self.table
+
+    @property
+    def is_live(self) -> bool:
+        """Readers see the table exactly as it is now."""
+        served = self._served()
+        return served is not None and (served.table, served.version) == (self.table, self.version)
+
+    def health(self) -> IndexHealth:
+        """Figures for the checks, of the table as it is now, published or not."""
+        return measure_health(self._table, self._spec)
 
     def note_paths(self, folder: str | None = None) -> set[str]:
         """Paths of the notes that have rows, in one folder or in all; to find what the catalog no longer knows."""

@@ -9,7 +9,7 @@ import pytest
 from companion_assets.backends.llama_cpp_generator import LlamaCppGenerator
 from companion_assets.backends.weights import ensure_answerer
 from companion_assets.contracts.errors import BackendUnavailable
-from companion_assets.contracts.paths import data_paths
+from companion_assets.contracts.paths import model_cache_dir
 
 TEST_MODEL_VARIABLE = "COMPANION_TEST_GGUF"
 
@@ -20,7 +20,7 @@ def gguf() -> Path:
     if named := os.environ.get(TEST_MODEL_VARIABLE):
         return Path(named)
     try:
-        return ensure_answerer("qwen2.5-coder-0.5b", data_paths().models_dir)
+        return ensure_answerer("qwen2.5-coder-0.5b", model_cache_dir())
     except BackendUnavailable as fault:
         pytest.skip(f"no model for the tests: {fault.message}")
 

@@ -10,8 +10,7 @@ from companion_assets.defs.resources import KnowledgeResource
 from companion_assets.stages import sync
 from companion_assets.stages.chunk_rules import CHUNKER_VERSION
 from companion_assets.stages.publishing import open_publisher
-from companion_assets.stages.vault import PARSER_VERSION
-from companion_assets.stages.workspace import Workspace
+from companion_assets.stages.workspace import PARSER_VERSION, Workspace
 
 GROUP = "knowledge"
 OWNERS = ["team:companion"]

@@ -1,7 +1,7 @@
 """The one job that brings the index up to date, whoever asks for it, and when it runs by itself."""
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import dagster as dg
 from tzlocal import get_localzone_name
@@ -37,7 +37,7 @@ def vault_changes(context: dg.SensorEvaluationContext, knowledge: KnowledgeResou
     return _requests(drift, have)
 
 
-def _requests(drift: Drift, have: list[str]) -> dg.SensorResult:
+def _requests(drift: Drift, have: Sequence[str]) -> dg.SensorResult:
     """Partitions to add and drop, and the runs for what changed."""
     add = [folder for folder in drift.folders if folder not in have]
     # A folder is dropped only after a run has emptied it, so that its last event is a truthful "0 notes".

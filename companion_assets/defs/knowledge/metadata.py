@@ -42,7 +42,7 @@ def total_metadata(work: Workspace, report: FolderReport) -> Metadata:
 def check_result(name: str, verdict: Verdict) -> dg.AssetCheckResult:
     """One blocking check, with what is wrong if anything is."""
     fault = verdict.faults.get(name)
-    metadata = {"rows": verdict.rows, **({"fault": fault} if fault else {})}
+    metadata: dict[str, Any] = {"rows": verdict.rows, **({"fault": fault} if fault else {})}
     return dg.AssetCheckResult(check_name=name, passed=fault is None, metadata=metadata)
 
 

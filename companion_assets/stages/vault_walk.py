@@ -1,0 +1,214 @@
+"""One walk through the folders of a vault: what is a note, what is left out and why.
+
+Links are never followed into folders: a link inside the vault leads to what is walked anyway, or around in a loop;
+a link out of it leaves what the person pointed us at. A linked note is taken once, under its real path if that is
+walked too. What is left out is listed with its reason, never dropped silently.
+"""
+
+import fnmatch
+import os
+import re
+import stat
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from companion_assets.contracts.records import NoteFile
+
+ROOT_FOLDER = "_root"
+
+# Names that sync tools give to the losing side: Syncthing, Dropbox, Nextcloud and Obsidian Sync, Seafile, ownCloud.
+_CONFLICT_COPY = re.compile(
+    r"\.sync-conflict-\d{8}-\d{6}|\([^()]*\bconflicted copy\b[^()]*\)|\(SFConflict [^()]*\)|_conflict-\d{8}",
+    re.IGNORECASE,
+)
+_CLOUD_STUB = re.compile(r"\.(.+)\.icloud")
+
+
+class LeftOutReason(StrEnum):
+    """Why something in the vault is not among the notes."""
+
+    DENIED_FOLDER = "folder on the deny list"
+    HIDDEN_FOLDER = "folder whose name starts with a dot"
+    DENIED_NAME = "name matches a deny pattern"
+    CONFLICT_COPY = "conflict copy of a sync tool"
+    CLOUD_STUB = "not downloaded from the cloud"
+    LINK_OUTSIDE = "link out of the vault"
+    LINK_DANGLING = "link that leads nowhere"
+    LINK_REPEATED = "link to what is in the vault already"
+    NOT_A_FILE = "not a regular file"
+    SAME_NAME = "same name as another file once accents are composed"
+    BAD_NAME = "name is not valid Unicode"
+    UNREADABLE = "cannot be read"
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """One thing that is not among the notes; `path` is relative to the vault (a cloud stub has its note's path)."""
+
+    path: str
+    reason: LeftOutReason
+
+
+@dataclass(frozen=True, slots=True)
+class VaultScan:
+    """What is in the vault.
+
+    Attributes:
+        files: The notes, sorted by path.
+        left_out: What is not among them, sorted by path.
+        attachments: Paths of the other visible files, for the resolution of links.
+        complete: Whether everything could be seen. If not, a missing note may still exist; see `gone`.
+    """
+
+    files: tuple[NoteFile, ...]
+    left_out: tuple[LeftOut, ...]
+    attachments: tuple[str, ...]
+    complete: bool
+
+    def gone(self, known: Iterable[str]) -> set[str]:
+        """Of notes known before, those that are surely deleted: not unseen, not waiting in the cloud."""
+        gone = set(known) - {file.path for file in self.files}
+        for left in self.left_out:
+            if left.reason is LeftOutReason.CLOUD_STUB:
+                gone.discard(left.path)
+            elif left.reason is LeftOutReason.UNREADABLE:
+                inside = f"{left.path}/" if left.path else ""
+                gone = {path for path in gone if path != left.path and not path.startswith(inside)}
+        return gone
+
+
+def name_filter(patterns: Iterable[str]) -> re.Pattern[str]:
+    """One expression for many globs on file names; without globs it matches nothing."""
+    return re.compile("|".join(fnmatch.translate(pattern) for pattern in patterns) or r"(?!)")
+
+
+@dataclass(slots=True)
+class VaultWalk:
+    """Collects what `walk` meets; the links come last, since they need to know what else was found.
+
+    Attributes:
+        root: The vault's real path.
+        is_note: Matches lower-case names of notes.
+        is_denied: Matches names of notes to leave out.
+    """
+
+    root: str
+    is_note: re.Pattern[str]
+    is_denied: re.Pattern[str]
+    deny_dirs: frozenset[str]
+    _files: list[NoteFile] = field(default_factory=list)
+    _left_out: list[LeftOut] = field(default_factory=list)
+    _attachments: list[str] = field(default_factory=list)
+    _links: list[str] = field(default_factory=list)
+
+    def walk(self) -> VaultScan:
+        """Walk the whole vault."""
+        folders = [""]
+        while folders:
+            prefix = folders.pop()
+            try:
+                with os.scandir(os.path.join(self.root, prefix)) as entries:
+                    folders += [path for entry in entries if (path := self._visit(entry, prefix))]
+            except OSError:
+                self._leave_out(prefix.rstrip("/"), LeftOutReason.UNREADABLE)
+        for link in sorted(self._links):
+            self._visit_link(link)
+        files: dict[str, NoteFile] = {}
+        for file in sorted(self._files, key=lambda file: (file.path, file.raw_path)):
+            if files.setdefault(file.path, file) is not file:
+                self._leave_out(file.raw_path, LeftOutReason.SAME_NAME)
+        return VaultScan(
+            files=tuple(files.values()),
+            left_out=tuple(sorted(self._left_out, key=lambda left: (left.path, left.reason))),
+            attachments=tuple(sorted(self._attachments)),
+            complete=all(left.reason is not LeftOutReason.UNREADABLE for left in self._left_out),
+        )
+
+    def _visit(self, entry: "os.DirEntry[str]", prefix: str) -> str | None:
+        """Take in one entry; a folder to walk comes back, with a slash behind it."""
+        name, path = entry.name, prefix + entry.name
+        if not name.isascii() and not _is_unicode(name):
+            self._leave_out(path, LeftOutReason.BAD_NAME)
+        elif entry.is_dir(follow_symlinks=False):
+            reason = self._folder_reason(name)
+            if reason is None:
+                return path + "/"
+            self._leave_out(path, reason)
+        elif self.is_note.match(name.lower()):
+            self._visit_note(entry, path)
+        elif stub := _CLOUD_STUB.fullmatch(name):
+            if self.is_note.match(stub[1].lower()):
+                self._leave_out(prefix + stub[1], LeftOutReason.CLOUD_STUB)
+        elif entry.is_symlink():
+            self._links.append(path)
+        elif not name.startswith("."):
+            self._attachments.append(_composed(path))
+        return None
+
+    def _visit_note(self, entry: "os.DirEntry[str]", path: str) -> None:
+        if reason := self._name_reason(entry.name):
+            self._leave_out(path, reason)
+        elif entry.is_symlink():
+            self._links.append(path)
+        else:
+            try:
+                self._take(path, entry.stat(follow_symlinks=False))
+            except OSError:  # it went away under our eyes: perhaps a save by delete and rename
+                self._leave_out(path, LeftOutReason.UNREADABLE)
+
+    def _visit_link(self, path: str) -> None:
+        try:
+            real = os.path.realpath(os.path.join(self.root, path), strict=True)
+            status = os.stat(real)
+        except OSError:
+            return self._leave_out(path, LeftOutReason.LINK_DANGLING)
+        inside = real.startswith(self.root + os.sep) or real == self.root
+        if stat.S_ISDIR(status.st_mode):
+            return self._leave_out(path, LeftOutReason.LINK_REPEATED if inside else LeftOutReason.LINK_OUTSIDE)
+        if not self.is_note.match(os.path.basename(path).lower()):
+            return self._attachments.append(_composed(path))
+        if not inside:
+            return self._leave_out(path, LeftOutReason.LINK_OUTSIDE)
+        target = os.path.relpath(real, self.root).replace(os.sep, "/")
+        *folders, name = target.split("/")
+        denied = next((reason for folder in folders if (reason := self._folder_reason(folder))), None)
+        if reason := denied or self._name_reason(name):
+            return self._leave_out(path, reason)
+        if any(file.raw_path == target for file in self._files):
+            return self._leave_out(path, LeftOutReason.LINK_REPEATED)
+        return self._take(path, status)
+
+    def _take(self, path: str, status: os.stat_result) -> None:
+        if not stat.S_ISREG(status.st_mode):
+            return self._leave_out(path, LeftOutReason.NOT_A_FILE)
+        key = _composed(path)
+        folder, slash, _ = key.partition("/")
+        self._files.append(NoteFile(key, path, folder if slash else ROOT_FOLDER, status.st_mtime_ns, status.st_size))
+        return None
+
+    def _folder_reason(self, name: str) -> LeftOutReason | None:
+        if name in self.deny_dirs:
+            return LeftOutReason.DENIED_FOLDER
+        return LeftOutReason.HIDDEN_FOLDER if name.startswith(".") else None
+
+    def _name_reason(self, name: str) -> LeftOutReason | None:
+        if _CONFLICT_COPY.search(name):
+            return LeftOutReason.CONFLICT_COPY
+        return LeftOutReason.DENIED_NAME if self.is_denied.match(name) else None
+
+    def _leave_out(self, path: str, reason: LeftOutReason) -> None:
+        self._left_out.append(LeftOut(_composed(path).encode("utf-8", "replace").decode(), reason))
+
+
+def _is_unicode(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:  # the file system held bytes that are not UTF-8
+        return False
+    return True
+
+
+def _composed(path: str) -> str:
+    return path if path.isascii() else unicodedata.normalize("NFC", path)

@@ -1,0 +1,170 @@
+"""The catalog's state machine: whatever was done last, asking again yields exactly what is left to do."""
+
+from pathlib import Path
+
+import pytest
+
+from companion_assets.contracts.records import Note, NoteStatus
+from companion_assets.stores.catalog import Catalog
+from tests.stores.samples import chunk, note, note_file
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Catalog:
+    return Catalog(tmp_path / "catalog.db")
+
+
+def _rule(_path: str) -> str:
+    return "rule"
+
+
+def _read(catalog: Catalog, *notes: Note) -> None:
+    catalog.put_notes([(note_file(one.path), one) for one in notes], "1")
+
+
+def _cut(catalog: Catalog, rule: str = "rule") -> list[str]:
+    items = [(n.path, key, [chunk(n.path, n.body)]) for n, key in catalog.notes_to_chunk("F", lambda _: rule)]
+    catalog.put_chunks(items)
+    return [path for path, _, _ in items]
+
+
+def _publish(catalog: Catalog, table: str = "t1") -> list[str]:
+    todo = catalog.notes_to_publish("F", table)
+    catalog.mark_published(todo, table)
+    return list(todo)
+
+
+def test_each_step_is_done_once(catalog: Catalog) -> None:
+    _read(catalog, note("F/a.md", "one"), note("F/b.md", "two"))
+    assert _cut(catalog) == _publish(catalog) == ["F/a.md", "F/b.md"]
+    assert _cut(catalog) == _publish(catalog) == []
+    _read(catalog, note("F/a.md", "one, edited"))
+    assert _publish(catalog) == [], "a note is not published before it is cut"
+    assert _cut(catalog) == _publish(catalog) == ["F/a.md"]
+
+
+def test_another_rule_cuts_again_and_another_table_publishes_again(catalog: Catalog) -> None:
+    _read(catalog, note("F/a.md"), note("F/b.md"))
+    _cut(catalog)
+    _publish(catalog)
+    changed = {"F/a.md": "new rule"}
+    assert [n.path for n, _ in catalog.notes_to_chunk("F", lambda path: changed.get(path, "rule"))] == ["F/a.md"]
+    assert _publish(catalog, "t2") == ["F/a.md", "F/b.md"]
+    assert _publish(catalog, "t2") == []
+
+
+def test_text_that_goes_there_and_back_is_published_if_the_index_may_hold_the_other(catalog: Catalog) -> None:
+    _read(catalog, note("F/a.md", "A"))
+    _cut(catalog)
+    _publish(catalog)
+    _read(catalog, note("F/a.md", "B"))
+    _cut(catalog)
+    assert list(catalog.notes_to_publish("F", "t1")) == ["F/a.md"]  # merged into the index, killed before the mark
+    _read(catalog, note("F/a.md", "A"))
+    _cut(catalog)
+    assert _publish(catalog) == ["F/a.md"]
+
+
+def test_a_note_cut_again_while_it_was_published_stays_pending(catalog: Catalog) -> None:
+    _read(catalog, note("F/a.md", "A"))
+    _cut(catalog)
+    todo = catalog.notes_to_publish("F", "t1")
+    _read(catalog, note("F/a.md", "B"))
+    _cut(catalog)
+    catalog.mark_published(todo, "t1")
+    assert _publish(catalog) == ["F/a.md"]
+
+
+def test_vanished_notes_leave_a_tombstone_until_the_index_has_dropped_them(catalog: Catalog) -> None:
+    _read(catalog, note("F/a.md"), note("F/b.md"))
+    _cut(catalog)
+    _publish(catalog)
+    catalog.mark_gone(["F/a.md"])
+    assert catalog.tombstones("F") == ["F/a.md"]
+    assert (_cut(catalog), _publish(catalog), list(catalog.chunks_of(["F/a.md"]))) == ([], [], [])
+    assert catalog.folders() == ["F"]
+    assert catalog.counts().notes == 1
+    catalog.forget_tombstones(["F/a.md", "F/b.md"])
+    assert catalog.tombstones("F") == []
+    assert catalog.paths() == ["F/b.md"], "a note that is there is never forgotten"
+
+
+def test_a_note_that_comes_back_unchanged_is_cut_and_published_anew(catalog: Catalog) -> None:
+    _read(catalog, note("F/a.md"))
+    _cut(catalog)
+    _publish(catalog)
+    catalog.mark_gone(["F/a.md"])
+    assert [file.path for file in catalog.diff_files("F", [note_file("F/a.md")], "1").changed] == ["F/a.md"]
+    _read(catalog, note("F/a.md"))
+    assert catalog.tombstones("F") == []
+    assert _cut(catalog) == _publish(catalog) == ["F/a.md"]
+
+
+def test_a_note_that_becomes_skipped_is_taken_out_of_the_index(catalog: Catalog) -> None:
+    _read(catalog, note("F/a.md"))
+    _cut(catalog)
+    _publish(catalog)
+    _read(catalog, note("F/a.md", status=NoteStatus.SKIPPED, reason="private"))
+    assert _cut(catalog) == []
+    assert _publish(catalog) == ["F/a.md"]
+    assert list(catalog.chunks_of(["F/a.md"])) == []
+    _read(catalog, note("F/a.md"))
+    assert _cut(catalog) == _publish(catalog) == ["F/a.md"]
+
+
+def test_chunks_are_replaced_whole_and_keep_their_order(catalog: Catalog) -> None:
+    _read(catalog, note("F/a.md"))
+    ((_, key),) = catalog.notes_to_chunk("F", _rule)
+    many = [chunk("F/a.md", f"part {i}", i) for i in range(12)]
+    assert catalog.put_chunks([("F/a.md", key, many)]) == 12
+    assert [found for found, _ in catalog.chunks_of(["F/a.md"])] == many
+    catalog.put_chunks([("F/a.md", key, many[:2])])
+    assert [found for found, _ in catalog.chunks_of(["F/a.md"])] == many[:2]
+    with pytest.raises(ValueError, match="broken"):
+        catalog.put_chunks(_broken(key))
+    assert [found for found, _ in catalog.chunks_of(["F/a.md"])] == many[:2]
+    assert catalog.put_chunks([("F/a.md", key, [])]) == 0
+    assert list(catalog.chunks_of(["F/a.md"])) == []
+
+
+def _broken(key: str):
+    yield "F/a.md", key, []
+    raise ValueError("broken")
+
+
+def test_texts_to_embed_are_listed_once(catalog: Catalog) -> None:
+    _read(catalog, note("F/a.md"), note("F/b.md"), note("G/c.md"))
+    same = {"embed_text": "the same"}
+    for folder in ("F", "G"):
+        items = [
+            (n.path, key, [chunk(n.path, "x", 0, **same), chunk(n.path, "y", 1, embed_text=n.path)])
+            for n, key in catalog.notes_to_chunk(folder, _rule)
+        ]
+        catalog.put_chunks(items)
+    shas = catalog.text_shas("F")
+    assert len(shas) == len(set(shas)) == 3
+    texts = dict(catalog.texts("F", shas))
+    assert sorted(texts.values()) == ["F/a.md", "F/b.md", "the same"]
+    assert dict(catalog.texts("F", shas[:1])) == {shas[0]: texts[shas[0]]}
+    assert [sha for _, sha in catalog.chunks_of(["F/a.md"])] == [shas[0], shas[1]]
+
+
+def test_empty_lists_do_nothing(catalog: Catalog) -> None:
+    _read(catalog, note("F/a.md"))
+    _cut(catalog)
+    catalog.mark_gone([])
+    catalog.forget_tombstones([])
+    catalog.touch([])
+    catalog.mark_published({}, "t1")
+    assert (catalog.put_notes([], "1"), catalog.put_chunks([])) == (0, 0)
+    assert list(catalog.texts("F", [])) == list(catalog.chunks_of([])) == []
+    assert _publish(catalog) == ["F/a.md"]
+
+
+def test_ten_thousand_notes_are_compared_in_one_query(catalog: Catalog) -> None:
+    paths = [f"F/{i}.md" for i in range(10_000)]
+    catalog.put_notes([(note_file(path), note(path)) for path in paths], "1")
+    delta = catalog.diff_files("F", [note_file(path) for path in paths], "1")
+    assert (delta.changed, delta.vanished, delta.unchanged) == ([], [], 10_000)
+    catalog.mark_gone(paths)  # more values than SQLite takes as parameters
+    assert len(catalog.tombstones("F")) == 10_000
