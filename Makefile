@@ -23,7 +23,8 @@ run: setup ## ask the demo vault, or your own: make run VAULT=~/Notes
 	export COMPANION_VAULT__PATH="$$VAULT"; \
 	[ -e "$${COMPANION_HOME:-$$HOME/.companion}/companion.yaml" ] || $(BIN)/companion init --vault "$$VAULT"; \
 	$(BIN)/companion index; \
-	exec $(BIN)/companion up
+	if [ -t 1 ]; then exec $(BIN)/companion up; fi; \
+	echo 'Next: $(BIN)/companion ask "…", or $(BIN)/companion up for the page'
 
 check: setup-dev ## format, lint, types, imports, house rules
 	@$(BIN)/ruff format --check $(CODE)
@@ -40,11 +41,12 @@ fix: setup-dev ## format and mend what can be mended
 	@$(BIN)/ruff format $(CODE)
 	@$(BIN)/ruff check --fix $(CODE)
 
-eval: setup ## how well the demo questions are answered
-	@$(BIN)/companion eval retrieval
+eval: setup ## the 40 questions of the demo vault: answered, and rightly cited?
+	@$(BIN)/python -m benchmarks.demo_questions
 
 bench: setup-dev ## speed on this machine
-	@$(BIN)/python -m pytest benchmarks -s
+	@for file in $(filter-out benchmarks/demo_questions.py,$(wildcard benchmarks/[a-z]*.py)); do \
+	$(BIN)/python -m benchmarks.$$(basename "$$file" .py); done
 
 doctor: setup ## what is in force, and what is missing
 	@$(BIN)/companion doctor

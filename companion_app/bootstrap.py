@@ -17,6 +17,7 @@ from companion_assets.contracts.paths import DataPaths, data_paths
 from companion_assets.contracts.prompt import render_prefix
 from companion_assets.contracts.settings import LoggingSettings, Settings
 from companion_assets.stores.chat_log import ChatLog
+from companion_assets.stores.data_root import prepare_data_root
 from companion_assets.stores.index import ChunkIndex
 from companion_assets.stores.settings_file import LoadedSettings, load_settings
 
@@ -136,6 +137,7 @@ def open_companion(config: Path | None = None) -> Companion:
     """
     loaded = load_settings(config)
     paths = data_paths()
+    prepare_data_root(paths, loaded.settings.vault.path)
     start_logging(loaded.settings.logging, paths)
     return Companion(loaded, paths)
 
@@ -153,7 +155,9 @@ def start_logging(settings: LoggingSettings, paths: DataPaths) -> None:
             target, maxBytes=settings.max_size_mb * 1_000_000, backupCount=settings.backup_count, encoding="utf-8"
         )
     except OSError as fault:
-        raise CompanionError(f"the log file {target} cannot be written: {fault.strerror}", "set logging.file") from fault
+        raise CompanionError(
+            f"the log file {target} cannot be written: {fault.strerror}", "set logging.file"
+        ) from fault
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     for name in ("companion_app", "companion_assets"):
         logger = logging.getLogger(name)

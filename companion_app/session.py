@@ -1,9 +1,12 @@
 """One turn, start to finish: retrieve, plan the prompt, stream the reply, bind its citations, store it."""
 
 import logging
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from collections.abc import Generator as Stream
+from contextlib import closing
 from dataclasses import dataclass, field
 
 from companion_app.citations import CitationFilter, cited_numbers, settle_citations
@@ -12,7 +15,7 @@ from companion_app.excerpts import excerpt
 from companion_app.intent import is_small_talk
 from companion_app.phrases import is_abstention, say
 from companion_app.retrieval import NOTHING, Retriever
-from companion_assets.backends.protocols import Generator
+from companion_assets.backends.protocols import Generator, TokenStream
 from companion_assets.contracts.errors import BackendUnavailable
 from companion_assets.contracts.prompt import Exchange, render_question, render_system
 from companion_assets.contracts.records import Citation, SearchFilters, Turn
@@ -63,6 +66,31 @@ class Final:
 ReplyEvent = Sources | Delta | Notice | Final
 
 
+class Stop:
+    """Ends one reply from any thread, also while the model still reads the prompt. What was written is kept."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._stream: TokenStream | None = None
+        self.asked = False
+
+    def __call__(self) -> None:
+        """Stop the reply; no effect on one that has ended."""
+        with self._lock:
+            self.asked = True
+            stream = self._stream
+        if stream is not None:
+            stream.close()
+
+    def watch(self, stream: TokenStream) -> None:
+        """The stream to close; closed at once if the stop came before it."""
+        with self._lock:
+            self._stream = stream
+            asked = self.asked
+        if asked:
+            stream.close()
+
+
 class ChatSession:
     """A conversation. Not for use by two threads at once.
 
@@ -91,7 +119,8 @@ class ChatSession:
         self._system = self.system_of(settings)
         turns = chat_log.turns(session_id, settings.memory.session_turns)
         self._questions = [turn.question for turn in turns]
-        self._conversation = Conversation([Exchange(render_question(t.question, []), t.reply) for t in turns])
+        said = [turn for turn in turns if turn.reply]  # one that was stopped at once has none
+        self._conversation = Conversation([Exchange(render_question(t.question, []), t.reply) for t in said])
 
     @staticmethod
     def system_of(settings: CompanionSettings) -> str:
@@ -100,9 +129,20 @@ class ChatSession:
         return render_system(settings.name, persona.role, persona.tone, persona.style, persona.boundaries)
 
     def reply(
-        self, question: str, *, filters: SearchFilters | None = None, temperature: float | None = None
-    ) -> Iterator[ReplyEvent]:
+        self,
+        question: str,
+        *,
+        filters: SearchFilters | None = None,
+        temperature: float | None = None,
+        stop: Stop | None = None,
+    ) -> Stream[ReplyEvent, None, None]:
         """Answer one question. Closing the iterator stops the model; the turn is stored with what was written.
+
+        Args:
+            question: As the person wrote it.
+            filters: Hard filters of the search.
+            temperature: Overrides the setting, where the settings allow that.
+            stop: Ends the reply from another thread; the iterator then ends with the turn as far as it came.
 
         Raises:
             IndexMissing: Nothing has been indexed.
@@ -114,7 +154,7 @@ class ChatSession:
         hits = self._conversation.number(found.hits if found.relevant else ())
         timings = {"retrieval": time.perf_counter() - started}
         yield Sources(tuple(_citation(hit) for hit in hits), timings["retrieval"])
-        writer = _Writer(question, hits, timings, started)
+        writer = _Writer(question, hits, timings, started, stop or Stop())
         try:
             if found.relevant:
                 yield from self._written(writer, temperature)
@@ -131,6 +171,9 @@ class ChatSession:
         generator = self._generator()
         if generator is None:
             yield from writer.fixed(_quoted(writer.question, writer.hits))
+            return
+        if writer.stop.asked:
+            writer.stopped = True
             return
         chat = self._settings.chat
         warmth = chat.default_temperature
@@ -166,8 +209,11 @@ class ChatSession:
 class _Writer:
     """Collects one reply while it streams."""
 
-    def __init__(self, question: str, hits: list[NumberedHit], timings: dict[str, float], started: float) -> None:
+    def __init__(
+        self, question: str, hits: list[NumberedHit], timings: dict[str, float], started: float, stop: Stop
+    ) -> None:
         self.question = question
+        self.stop = stop
         self.hits = hits
         self.timings = timings
         self.counts: dict[str, int] = {}
@@ -194,16 +240,21 @@ class _Writer:
         self.model = generator.model
         self.counts = {"budget": plan.budget, "uncached": plan.uncached}
         citations = CitationFilter(plan.shown)
-        for token in generator.generate(plan.messages, max_tokens=plan.max_tokens, temperature=temperature):
-            if "first_token" not in self.timings and token.text:
-                self.mark("first_token")
-            if ready := citations.feed(token.text):
-                self._text += ready
-                yield Delta(ready)
-            if token.finish_reason:
-                self.timings["prefill"] = token.prefill_seconds
-                self.counts |= {"prompt": token.prompt_tokens, "cached": token.cached_tokens}
-                self.counts["completion"] = token.completion_tokens
+        ended = False
+        with closing(generator.generate(plan.messages, max_tokens=plan.max_tokens, temperature=temperature)) as tokens:
+            self.stop.watch(tokens)
+            for token in tokens:
+                if "first_token" not in self.timings and token.text:
+                    self.mark("first_token")
+                if ready := citations.feed(token.text):
+                    self._text += ready
+                    yield Delta(ready)
+                if token.finish_reason:
+                    ended = token.finish_reason != "cancelled"
+                    self.timings["prefill"] = token.prefill_seconds
+                    self.counts |= {"prompt": token.prompt_tokens, "cached": token.cached_tokens}
+                    self.counts["completion"] = token.completion_tokens
+        self.stopped = not ended
         if rest := citations.flush():
             self._text += rest
             yield Delta(rest)

@@ -9,6 +9,7 @@ from companion_assets.backends.protocols import Embedder
 from companion_assets.contracts.errors import BackendUnavailable, IndexMissing
 from companion_assets.contracts.paths import DataPaths
 from companion_assets.contracts.settings import Settings, VaultSettings
+from companion_assets.stores.data_root import is_inside
 
 GIGABYTE = 1_000_000_000
 ROOM_WANTED = 2 * GIGABYTE  # an index of 10,000 notes with its older versions, and a log
@@ -42,7 +43,7 @@ def check_vault(vault: VaultSettings) -> Check:
 def check_data_root(vault: VaultSettings, paths: DataPaths) -> Check:
     """Outside the vault, private, writable."""
     root = paths.root
-    if vault.path and vault.path.resolve() in (root.resolve(), *root.resolve().parents):
+    if vault.path and is_inside(root, vault.path):
         detail = f"{root} lies inside the vault {vault.path}"
         return Check("data root", "fail", detail, "set COMPANION_HOME to a folder outside the vault")
     if not root.exists():

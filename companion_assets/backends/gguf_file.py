@@ -39,7 +39,7 @@ def check_gguf(path: Path) -> None:
         raise BackendUnavailable(f"the model file {path} has a GGUF version that is not supported", hint=_OTHER_FILE)
 
 
-_OTHER_FILE = "point `model.path` at a .gguf file of a chat model"
+_OTHER_FILE = "point model.inference.model_path at a .gguf file of a chat model"
 
 
 def memory_needed(path: Path, context_length: int) -> int:
@@ -59,7 +59,7 @@ def check_memory(path: Path, context_length: int) -> None:
     if needed > available:
         raise BackendUnavailable(
             f"the model {path.name} needs about {needed / 1e9:.1f} GB of memory, {available / 1e9:.1f} GB are free",
-            hint="choose a smaller model, lower `model.context_length`, or close other programs",
+            hint="choose a smaller model, lower model.inference.context_length, or close other programs",
         )
 
 

@@ -20,6 +20,7 @@ from companion_assets.contracts.errors import BackendUnavailable
 Progress = Callable[[int, int], None]
 
 BLOCK = 1 << 20
+STAMP = ".verified"
 MARGIN = 64 << 20  # bytes left free beside the joined file
 
 
@@ -32,6 +33,7 @@ def is_intact(target: Path, sha256: str, size: int, *, verify: bool = False) -> 
     with target.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != sha256:
+        _beside(target, STAMP).unlink(missing_ok=True)
         return False
     _write_stamp(target, sha256)
     return True
@@ -93,7 +95,7 @@ def _need_space(folder: Path, size: int) -> None:
     if free < size + MARGIN:
         raise BackendUnavailable(
             f"{folder} has {free / 1e9:.1f} GB free and the weights need {(size + MARGIN) / 1e9:.1f} GB",
-            "free some space, or move the data root with COMPANION_HOME",
+            "free some space, or set COMPANION_MODEL_CACHE to a folder on another disk",
         )
 
 
@@ -108,12 +110,12 @@ def _stamp_of(target: Path, sha256: str) -> dict[str, str | int]:
 
 def _read_stamp(target: Path) -> object:
     try:
-        return json.loads(_beside(target, ".verified").read_text(encoding="utf-8"))
+        return json.loads(_beside(target, STAMP).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
 
 
 def _write_stamp(target: Path, sha256: str) -> None:
-    draft = _beside(target, f".verified.{os.getpid()}")
+    draft = _beside(target, f"{STAMP}.{os.getpid()}")
     draft.write_text(json.dumps(_stamp_of(target, sha256)), encoding="utf-8")
-    draft.replace(_beside(target, ".verified"))
+    draft.replace(_beside(target, STAMP))

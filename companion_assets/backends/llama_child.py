@@ -127,7 +127,7 @@ class LlamaChild:
         status = self._process.poll() if self._process else None
         log = f"; details: {self._log_file}" if self._log_file else ""
         detail = f" (exit status {status})" if status is not None else ""
-        return BackendUnavailable(f"{what}{detail}", hint=f"ask again: the model starts anew by itself.{log}")
+        return BackendUnavailable(f"{what}{detail}", hint=f"ask again: the model starts anew by itself{log}")
 
     def _live(self) -> None:
         try:

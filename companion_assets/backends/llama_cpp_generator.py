@@ -10,14 +10,13 @@ from companion_assets.backends.gguf_file import check_gguf, check_memory, model_
 from companion_assets.backends.llama_child import CANCEL, Event, Inbox
 from companion_assets.backends.llama_options import EngineName, ModelOptions, default_threads
 from companion_assets.backends.llama_process import LlamaProcess
-from companion_assets.backends.prefill_speed import PrefillSpeed
+from companion_assets.backends.prefill_speed import SPEEDS_FILE, PrefillSpeed
 from companion_assets.backends.prefix_cache import FOLDER
 from companion_assets.backends.protocols import Token
 from companion_assets.backends.reply_stream import ReplyStream
 from companion_assets.contracts.errors import BackendUnavailable
 from companion_assets.contracts.records import Message
 
-SPEEDS_FILE = "prefill_speed.json"
 _PACKAGES: dict[EngineName, str] = {"llama_cpp": "llama", "xllamacpp": "xllamacpp"}
 
 
@@ -92,7 +91,7 @@ class LlamaCppGenerator:
 
     @property
     def process_id(self) -> int | None:
-        """the model's process, while there is one."""
+        """The model's process, while there is one."""
         return self._process.pid
 
     def count_tokens(self, messages: Sequence[Message]) -> int:

@@ -58,7 +58,7 @@ class LlamaEngine:
         ids = self._prompt.beginning(messages)
         self._check_room(ids)
         self._cancelled = cancelled
-        cached, seconds = self._prefill(ids, reuse=len(ids))
+        cached, seconds = self._prefill(ids)
         complete = len(self._evaluated) == len(ids)
         if complete and self._prefixes:
             self._prefixes.save(ids, lambda file: self._model.save(file, ids))
@@ -81,8 +81,9 @@ class LlamaEngine:
         ids = self._prompt.tokens(messages)
         self._check_room(ids)
         self._cancelled = cancelled
-        # The last token is always evaluated: its result is where the reply starts.
-        cached, seconds = self._prefill(ids, reuse=len(ids) - 1)
+        # The last token is evaluated anew and alone. Its result is where the reply starts, and kernels round
+        # differently in a batch: this way the same prompt gets the same reply, whether it was cached or not.
+        cached, seconds = self._prefill(ids[:-1], ids[-1:])
         reply = ReplyText(stop)
         reason: FinishReason = "cancelled"
         written = 0
@@ -116,19 +117,21 @@ class LlamaEngine:
         if len(ids) >= self.context_length:
             raise CompanionError(
                 f"the prompt has {len(ids)} tokens, the model's context holds {self.context_length} with the reply",
-                hint="shorten the question or raise `model.context_length`",
+                hint="shorten the question or raise model.inference.context_length",
             )
 
-    def _prefill(self, ids: list[int], reuse: int) -> tuple[int, float]:
-        """Evaluate `ids`, taking over at most `reuse` of them; an interruption leaves a beginning of them.
+    def _prefill(self, ids: list[int], last: Sequence[int] = ()) -> tuple[int, float]:
+        """Evaluate `ids`, taking over what is available of them, then `last`; an interruption leaves a beginning.
 
         Returns:
             Tokens taken over, and the seconds spent on the others.
         """
-        cached = self._take_over(ids[:reuse])
+        cached = self._take_over(ids)
         started = time.perf_counter()
-        for position in range(cached, len(ids), self._model.batch):
-            if self._cancelled() or not self._append(ids[position : position + self._model.batch]):
+        step = self._model.batch
+        steps = [ids[position : position + step] for position in range(cached, len(ids), step)]
+        for tokens in [*steps, list(last)] if last else steps:
+            if self._cancelled() or not self._append(tokens):
                 break
         return cached, time.perf_counter() - started
 

@@ -82,7 +82,7 @@ class NativeModel:
         if not context:
             raise BackendUnavailable(
                 f"no room for a context of {params.n_ctx} tokens: {self._last_words()}",
-                hint="lower `model.context_length` or choose a smaller model",
+                hint="lower model.inference.context_length or choose a smaller model",
             )
         return context
 

@@ -62,16 +62,14 @@ def look_up(client: "ollama.Client", model: str, base_url: str) -> ModelCard:
     Raises:
         BackendUnavailable: No; the message names the model and the hint the command that fetches it.
     """
+    name = with_tag(model)
     try:
         rows = {row.model: row for row in client.list().models}
-        name = with_tag(model)
-        if name not in rows:
-            raise missing_model(model, base_url)
-        shown = client.show(name)
-    except BackendUnavailable:
-        raise
-    except Exception as fault:  # noqa: BLE001 - the client passes on errors of httpx and pydantic as they are
+        shown = client.show(name) if name in rows else None
+    except Exception as fault:  # the client passes on errors of httpx and pydantic as they are
         raise explain(fault, model, base_url) from fault
+    if shown is None:
+        raise missing_model(model, base_url)
     details: dict[str, Any] = dict(shown.modelinfo or {})
     return ModelCard(
         name=name,
@@ -89,7 +87,9 @@ def with_tag(model: str) -> str:
 
 def missing_model(model: str, base_url: str) -> BackendUnavailable:
     """The error for a model that has not been pulled."""
-    return BackendUnavailable(f"the Ollama server at {base_url} does not have the model {model!r}", f"ollama pull {model}")
+    return BackendUnavailable(
+        f"the Ollama server at {base_url} does not have the model {model!r}", f"ollama pull {model}"
+    )
 
 
 def explain(error: Exception, model: str, base_url: str) -> BackendUnavailable:
@@ -117,7 +117,7 @@ def explain(error: Exception, model: str, base_url: str) -> BackendUnavailable:
         return BackendUnavailable(f"Ollama: {text}", f"choose another model than {model!r} for this in companion.yaml")
     if status is not None:
         return BackendUnavailable(f"the Ollama server at {base_url} refused {model!r}: {text}")
-    return BackendUnavailable(f"what answers at {base_url} does not speak as Ollama does: {text.splitlines()[0]}")
+    return BackendUnavailable(f"what answers at {base_url} does not speak as Ollama does ({type(error).__name__})")
 
 
 def status_of(error: Exception) -> int | None:

@@ -9,6 +9,7 @@ import os
 import platform
 from pathlib import Path
 
+SPEEDS_FILE = "prefill_speed.json"
 GUESS = 60.0
 """Tokens per second before any measurement: the 1.5B model on two slow shared cores."""
 _WEIGHT_OF_NEW = 0.3
@@ -20,11 +21,11 @@ class PrefillSpeed:
     """Exponential average of measured prefill speed, one number per model and machine.
 
     Args:
-        file: JSON file shared by all models; damaged or missing counts as empty.
+        file: JSON file shared by all models; damaged or missing counts as empty. None keeps nothing.
         key: Identity of model and settings; the machine's name is added to it.
     """
 
-    def __init__(self, file: Path, key: str) -> None:
+    def __init__(self, file: Path | None, key: str) -> None:
         self._file = file
         self._key = f"{key}@{platform.node()}"
         self._value = self._read().get(self._key)
@@ -41,10 +42,13 @@ class PrefillSpeed:
         speed = tokens / seconds
         self._value = speed if self._value is None else self._value + _WEIGHT_OF_NEW * (speed - self._value)
         # Losing this file costs one guess, so a full or read-only disk is no reason to fail a reply.
-        with contextlib.suppress(OSError):
-            self._write({**self._read(), self._key: round(self._value, 2)})
+        if self._file:
+            with contextlib.suppress(OSError):
+                _write(self._file, {**self._read(), self._key: round(self._value, 2)})
 
     def _read(self) -> dict[str, float]:
+        if not self._file:
+            return {}
         try:
             stored = json.loads(self._file.read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -53,8 +57,9 @@ class PrefillSpeed:
             return {}
         return {key: float(value) for key, value in stored.items() if isinstance(value, int | float) and value > 0}
 
-    def _write(self, speeds: dict[str, float]) -> None:
-        self._file.parent.mkdir(parents=True, exist_ok=True)
-        draft = self._file.with_suffix(f".{os.getpid()}.part")
-        draft.write_text(json.dumps(speeds, indent=1, sort_keys=True), encoding="utf-8")
-        draft.replace(self._file)
+
+def _write(file: Path, speeds: dict[str, float]) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    draft = file.with_suffix(f".{os.getpid()}.part")
+    draft.write_text(json.dumps(speeds, indent=1, sort_keys=True), encoding="utf-8")
+    draft.replace(file)

@@ -35,7 +35,7 @@ class Embedder(Protocol):
 
     @property
     def tokenizer(self) -> Tokenizer:
-        """the model's own tokenizer."""
+        """The model's own tokenizer."""
         ...
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:

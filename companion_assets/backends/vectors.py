@@ -1,5 +1,6 @@
 """What every embedder does with texts and raw vectors: refuse blanks, cut long texts, check, normalise."""
 
+from bisect import bisect_left
 from collections.abc import Sequence
 
 import numpy as np
@@ -46,12 +47,20 @@ def unit(raw: npt.ArrayLike) -> Vectors:
 
 
 def windows(text: str, tokenizer: Tokenizer, limit: int) -> list[tuple[str, int]]:
-    """Cut `text` into pieces of at most `limit` tokens, none overlapping, nothing left out.
+    """Cut `text` into pieces of at most `limit` tokens, between words where there are any; nothing is left out.
 
     Returns:
         The pieces in order, each with its number of tokens.
     """
-    spans = tokenizer.spans(text)
-    starts = [0, *(spans[at][0] for at in range(limit, len(spans), limit)), len(text)]
-    counts = [min(limit, len(spans) - at) for at in range(0, len(spans), limit)]
-    return [(text[start:stop], count) for start, stop, count in zip(starts, starts[1:], counts, strict=False)]
+    begins = [start for start, _ in tokenizer.spans(text)]
+    pieces = []
+    start = token = 0
+    while len(begins) - token > limit:
+        stop = begins[token + limit]
+        space = max(text.rfind(mark, start, stop) for mark in " \n\t")
+        if space > begins[token]:
+            stop = space
+        following = bisect_left(begins, stop)
+        pieces.append((text[start:stop], following - token))
+        start, token = stop, following
+    return [*pieces, (text[start:], len(begins) - token)]

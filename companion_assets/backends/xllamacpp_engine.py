@@ -99,7 +99,7 @@ class XllamacppEngine:
         if len(ids) >= self.context_length:
             raise CompanionError(
                 f"the prompt has {len(ids)} tokens, the model's context holds {self.context_length} with the reply",
-                hint="shorten the question or raise `model.context_length`",
+                hint="shorten the question or raise model.inference.context_length",
             )
         body = {"prompt": ids, "stream": True, "cache_prompt": True, "return_progress": True, **settings}
         written = 0
@@ -132,7 +132,7 @@ class XllamacppEngine:
 
 
 class _ServerVocabulary:
-    """the model's tokens as far as the server tells of them."""
+    """The model's tokens as far as the server tells of them."""
 
     def __init__(self, post: Callable[..., dict[str, Any]]) -> None:
         self._post = post

@@ -11,6 +11,7 @@ import dagster as dg
 
 from companion_assets.contracts.errors import StoreError
 from companion_assets.contracts.paths import DataPaths
+from companion_assets.stores.data_root import prepare_data_root
 
 LOCATION = "companion"
 
@@ -21,6 +22,7 @@ def prepare_dagster_home(paths: DataPaths) -> Path:
     Raises:
         StoreError: The folder cannot be written.
     """
+    prepare_data_root(paths, None)
     home = paths.dagster_home
     try:
         home.mkdir(parents=True, exist_ok=True)

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 
 from companion_assets.backends.protocols import Tokenizer
 from companion_assets.contracts.records import Link, Note
@@ -19,45 +19,41 @@ _TAG = re.compile(TAG_PATTERN)
 class NoteTags:
     """Which tags of a note stand where. The parser says what is a tag (not in code, not in comments)."""
 
-    def __init__(self, note: Note) -> None:
-        self._written = {tag_key(tag): tag for tag in note.tags}
-        self._for_all = {tag_key(tag) for tag in property_tags(note.properties)}
-        self._placed: set[str] = set()
+    def __init__(self, note: Note, body: SourceText, *, headings: Container[int], section_tags: Iterable[str]) -> None:
+        """Find the tags that are meant for the whole note.
 
-    def inline(self, text: str) -> tuple[str, ...]:
-        """Keys of the tags that stand in this text."""
-        keys = (tag_key(match["tag"]) for match in _TAG.finditer(text))
-        found = tuple(dict.fromkeys(key for key in keys if key in self._written))
-        self._placed.update(found)
-        return found
-
-    def mark_note_wide(self, lines: Sequence[str], *, headings: Iterable[int], except_for: Iterable[str]) -> None:
-        """Take the tags on lines of nothing but tags, at the head and at the foot of the note, as meant for all of it.
+        Those are the tags of the frontmatter, those on lines of nothing but tags at the head and at the foot of the
+        note, and those seen nowhere in the text.
 
         Args:
-            lines: The note's lines.
+            note: As the parser gave it.
+            body: Its lines that go to the index.
             headings: Positions of headings; they may stand above such a line.
-            except_for: Section tags, which are meant for their section.
+            section_tags: Are meant for their section, wherever they stand.
         """
-        skipped = set(headings)
-        own = {tag_key(tag) for tag in except_for}
-        for order in (range(len(lines)), reversed(range(len(lines)))):
+        self._written = {tag_key(tag): tag for tag in note.tags}
+        placed = set(self.inline(body.text))
+        wide = {tag_key(tag) for tag in property_tags(note.properties)}
+        own = {tag_key(tag) for tag in section_tags}
+        for order in (range(len(body.lines)), reversed(range(len(body.lines)))):
             for at in order:
-                words = lines[at].split()
-                if not words or at in skipped:
+                words = body.lines[at].split()
+                if not words or at in headings:
                     continue
                 keys = {tag_key(word) for word in words}
                 if not all(word.startswith("#") for word in words) or not keys <= self._written.keys() or keys & own:
                     break
-                self._for_all |= keys
+                wide |= keys
+        self._wide = [key for key in self._written if key in wide or key not in placed]
+
+    def inline(self, text: str) -> tuple[str, ...]:
+        """Keys of the tags that stand in this text."""
+        keys = (tag_key(match["tag"]) for match in _TAG.finditer(text))
+        return tuple(dict.fromkeys(key for key in keys if key in self._written))
 
     def of_chunk(self, keys: Iterable[str]) -> tuple[str, ...]:
-        """Tags of the note as a whole and those of a chunk, each once, in the note's writing.
-
-        A tag that was seen nowhere in the text counts for the whole note.
-        """
-        wide = [key for key in self._written if key in self._for_all or key not in self._placed]
-        return tuple(self._written[key] for key in dict.fromkeys([*wide, *keys]) if key in self._written)
+        """Tags of the note as a whole and those of a chunk, each once, in the note's writing."""
+        return tuple(self._written[key] for key in dict.fromkeys([*self._wide, *keys]) if key in self._written)
 
 
 class NoteLinks:

@@ -48,42 +48,39 @@ def chunk_note(
     body = body_source(note)
     headings = heading_lines(body.index, note.headings)
     window = max_tokens - passage_overhead
-    cuts = list(cut_note(note, body, headings, rule=rule, tokenizer=tokenizer, window=window))
-    tags = NoteTags(note)
-    tags.mark_note_wide(body.lines, headings=headings, except_for=rule.section_tags)
-    standing = [_tags_in(cut, tags) for cut in cuts]  # of all chunks, before any is asked for its tags
+    cuts = cut_note(note, body, headings, rule=rule, tokenizer=tokenizer, window=window)
+    tags = NoteTags(note, body, headings=headings, section_tags=rule.section_tags)
     links = NoteLinks(note.links)
     repeats: Counter[str] = Counter()
     chunks = []
-    for position, (cut, keys) in enumerate(zip(cuts, standing, strict=True)):
-        section, piece, text, embed_text = cut.section, cut.piece, cut.text, cut.embed_text
-        own_tags = unique_tags([*tags.of_chunk(keys), *([section.tag.lstrip("#")] if section.tag else [])])
-        inside = links.within(cut.source, piece.start, piece.end)
-        chunks.append(
-            Chunk(
-                chunk_id=_chunk_id(note.path, text, repeats[text]),
-                source_file=note.path,
-                source_directory=note.folder,
-                title=note.title,
-                section=section.tag or " > ".join(section.path),
-                date=note.date,
-                tags=unique_tags([*own_tags, *wikilink_targets(inside)]),
-                chunk_index=position,
-                modified_at=modified_at,
-                rule_applied=pattern,
-                text=text,
-                first_line=cut.source.number(piece.start),
-                last_line=cut.source.number(piece.end - 1),
-                heading_path=section.path,
-                links=link_paths(inside),
-                people=resolve(inside) if resolve else (),
-                aliases=note.aliases,
-                embed_text=embed_text,
-                token_count=tokenizer.count(embed_text) + passage_overhead,
-                sensitive=sensitive(own_tags),
-            )
+    for position, cut in enumerate(cuts):
+        own_tags = unique_tags([*tags.of_chunk(_tags_in(cut, tags)), *cut.section.tag_names])
+        inside = links.within(cut.source, cut.piece.start, cut.piece.end)
+        text = cut.text
+        chunk = Chunk(
+            chunk_id=_chunk_id(note.path, text, repeats[text]),
+            source_file=note.path,
+            source_directory=note.folder,
+            title=note.title,
+            section=cut.section.tag or " > ".join(cut.section.path),
+            date=note.date,
+            tags=unique_tags([*own_tags, *wikilink_targets(inside)]),
+            chunk_index=position,
+            modified_at=modified_at,
+            rule_applied=pattern,
+            text=text,
+            first_line=cut.source.number(cut.piece.start),
+            last_line=cut.source.number(cut.piece.end - 1),
+            heading_path=cut.section.path,
+            links=link_paths(inside),
+            people=resolve(inside) if resolve else (),
+            aliases=note.aliases,
+            embed_text=cut.embed_text,
+            token_count=cut.tokens + passage_overhead,
+            sensitive=sensitive(own_tags),
         )
         repeats[text] += 1
+        chunks.append(chunk)
     return chunks
 
 
@@ -97,8 +94,8 @@ def _tags_in(cut: Cut, tags: NoteTags) -> tuple[str, ...]:
     if section.tag:
         start = max(start, source.starts[section.own_first])
         end = min(end, source.starts[section.own_end])
-    section_tag = (tag_key(section.tag),) if section.tag else ()
-    return (*section_tag, *tags.inline("\n".join(section.path)), *tags.inline(source.text[start:end]))
+    section_keys = map(tag_key, section.tag_names)
+    return (*section_keys, *tags.inline("\n".join(section.path)), *tags.inline(source.text[start:end]))
 
 
 def _chunk_id(path: str, text: str, repeat: int) -> str:

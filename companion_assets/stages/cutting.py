@@ -12,6 +12,7 @@ from companion_assets.stages.chunk_context import context_line
 from companion_assets.stages.packing import Piece, pack_units
 from companion_assets.stages.property_lines import property_source
 from companion_assets.stages.sections import Section, heading_ends, split_sections
+from companion_assets.stages.sentences import trimmed
 from companion_assets.stages.source_text import SourceText
 from companion_assets.stages.units import Unit, block_units, refine_units
 
@@ -27,26 +28,20 @@ class Cut:
     """The place of a chunk.
 
     Attributes:
-        context: The line that is embedded before the text.
+        embed_text: What is embedded: context, header rows of a continued table, and the text less its own heading.
+        tokens: Tokens of `embed_text`.
     """
 
     source: SourceText
     section: Section
     piece: Piece
-    context: str
+    embed_text: str
+    tokens: int
 
     @property
     def text(self) -> str:
         """What is shown and cited."""
         return self.source.text[self.piece.start : self.piece.end]
-
-    @property
-    def embed_text(self) -> str:
-        """What is embedded: context, header rows of a continued table, and the text less the heading in the context."""
-        content = self.source.starts[self.section.content]
-        begin = content if self.piece.start < content < self.piece.end else self.piece.start
-        parts = [self.context, self.piece.header, self.source.text[begin : self.piece.end].strip("\n")]
-        return "\n".join(part for part in parts if part)
 
 
 def body_source(note: Note) -> SourceText:
@@ -109,8 +104,9 @@ def _share_tiny(read: Sequence[tuple[Section, list[Unit]]]) -> list[tuple[Sectio
         tiny = sum(unit.tokens for unit in units) < TINY_SECTION
         if tiny and open_path is not None and section.path[: len(open_path)] == open_path:
             before, gathered = shared[-1]
+            gathered += units
             joined = Section.spanning(before.first, section.end, _common(before.path, section.path))
-            shared[-1] = joined, gathered + units
+            shared[-1] = joined, gathered
             continue
         shared.append((section, units))
         open_path = section.path[:-1] if tiny else None
@@ -136,19 +132,31 @@ class _Cutter:
         overlap = min(self.rule.chunk_overlap, budget // 2)
         fine = refine_units(source, units, self.tokenizer, largest=budget, piece=budget - overlap)
         for piece in pack_units(source, fine, self.tokenizer, budget=budget, overlap=overlap):
-            yield from self._fitting(Cut(source, section, piece, context))
+            yield from self._fitting(source, section, piece, context)
 
-    def _fitting(self, cut: Cut) -> Iterator[Cut]:
-        """The cut, or smaller ones where the whole has more tokens than its parts have together."""
-        piece = cut.piece
-        if self.tokenizer.count(cut.embed_text) <= self.window or piece.end - piece.start < 2:
-            yield cut
+    def _fitting(self, source: SourceText, section: Section, piece: Piece, context: str) -> Iterator[Cut]:
+        """The cut of a piece, or smaller ones where the whole has more tokens than its parts have together."""
+        embed_text = _embed_text(source, section, piece, context)
+        tokens = self.tokenizer.count(embed_text)
+        if tokens <= self.window or piece.end - piece.start < 2:
+            yield Cut(source, section, piece, embed_text, tokens)
         elif piece.start < piece.core:
-            yield from self._fitting(replace(cut, piece=replace(piece, start=piece.core)))
+            yield from self._fitting(source, section, replace(piece, start=piece.core), context)
         else:
-            middle = (piece.start + piece.end) // 2
-            border = max(cut.source.text.rfind(" ", piece.start + 1, middle), piece.start)
-            border = border if border > piece.start else middle
-            for start, end in ((piece.start, border), (border, piece.end)):
-                if cut.source.text[start:end].strip():
-                    yield from self._fitting(replace(cut, piece=Piece(start, start, end)))
+            for start, end in _halves(source.text, piece.start, piece.end):
+                yield from self._fitting(source, section, Piece(start, start, end), context)
+
+
+def _embed_text(source: SourceText, section: Section, piece: Piece, context: str) -> str:
+    content = source.starts[section.content]
+    begin = content if piece.start < content < piece.end else piece.start
+    parts = [context, piece.header, source.text[begin : piece.end].strip()]
+    return "\n".join(part for part in parts if part)
+
+
+def _halves(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    middle = (start + end) // 2
+    blank = text.rfind(" ", start + 1, middle)
+    border = blank if blank > start else middle
+    spans = (trimmed(text, start, border), trimmed(text, border, end))
+    yield from (span for span in spans if span[0] < span[1])

@@ -68,7 +68,7 @@ def read_frontmatter(text: str) -> Frontmatter:
     try:
         properties = _load(source)
     except (YAMLError, ValueError, RecursionError) as fault:
-        if not any(_KEY.match(line.lstrip()) or line.startswith("{") for line in source.split("\n")):
+        if not any(_KEY.fullmatch(line.strip()) or line.startswith("{") for line in source.split("\n")):
             # Prose between two rules. It is no header, and as part of the body it stays searchable.
             return Frontmatter(FrontmatterState.INVALID, text, reason="the header holds no properties")
         reason = _reason(fault)

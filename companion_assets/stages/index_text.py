@@ -32,13 +32,12 @@ def index_lines(lines: Sequence[str], structure: Structure, *, drawing: bool) ->
 
     Args:
         lines: The body's lines.
+        structure: What was found in them.
         drawing: The note is an Excalidraw drawing.
     """
     shown = list(lines)
-    for at, old, new in structure.cuts:
-        position = shown[at].rfind(old)
-        if position >= 0:
-            shown[at] = shown[at][:position] + new + shown[at][position + len(old) :]
+    for at, pieces in structure.cuts.items():
+        shown[at] = _without(shown[at], pieces)
     code = {at for fence in structure.code for at in fence.lines}
     shown = [_without_data(line if at in code else _without_marks(line)) for at, line in enumerate(shown)]
     for hidden in _hidden(lines, structure, drawing):
@@ -53,6 +52,17 @@ def _hidden(lines: Sequence[str], structure: Structure, drawing: bool) -> list[r
         hidden += [fence.lines for fence in structure.code if fence.language in _DRAWING_LANGUAGES]
         hidden += [range(at, at + 1) for at, line in enumerate(lines) if _DRAWING_BANNER in line]
     return hidden
+
+
+def _without(line: str, pieces: Sequence[str]) -> str:
+    """The line without the pieces, which stand on it in this order; from the right, behind any block markers."""
+    kept, end = [], len(line)
+    for piece in reversed(pieces):
+        at = line.rfind(piece, 0, end)
+        if at >= 0:
+            kept.append(line[at + len(piece) : end])
+            end = at
+    return line[:end] + "".join(reversed(kept))
 
 
 def _without_marks(line: str) -> str:

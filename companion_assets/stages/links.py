@@ -7,6 +7,7 @@ means is decided later, by `link_resolver`, since it takes the whole vault to kn
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote
 
@@ -71,7 +72,7 @@ def property_links(properties: Mapping[str, Any], source: str) -> list[Link]:
         position = at + 1 if at >= 0 else position
         line = source.count("\n", 0, position) + 2
         if link := wikilink(match["wiki"], embed=bool(match["embed"]), line=line):
-            found.append(Link(link.target, link.heading, link.block, link.display, link.size, link.embed, "property", line))
+            found.append(replace(link, kind="property"))
     return found
 
 

@@ -40,10 +40,9 @@ def parse_note(text: str, file: NoteFile, *, sha: str | None = None) -> Note:
         sha=sha if sha is not None else hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
         body=front.body,
         body_line=front.body_line,
-        index_lines=index_lines(
-            front.body.split("\n"), structure, drawing="excalidraw-plugin" in front.properties
-        ),
+        index_lines=index_lines(front.body.split("\n"), structure, drawing="excalidraw-plugin" in front.properties),
         frontmatter=front.state,
+        frontmatter_lines=tuple(lines_as_lf.split("\n")[: front.body_line - 1]),
         properties=front.properties,
         tags=unique_tags(property_tags(front.properties) + structure.tags),
         aliases=property_aliases(front.properties),

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import cache
 
 from markdown_it import MarkdownIt
+from markdown_it.ruler import RuleOptionsType
 from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
@@ -17,7 +18,8 @@ MAX_NESTING = 100  # levels of lists and quotes; deeper text stays text but is n
 def parse_blocks(body: str) -> list[Token]:
     """Block tokens of `body`, each with its lines in `map` (0-based, end exclusive).
 
-    Beside markdown-it's own types there are `comment_open`, `comment_close` and `math_block`.
+    Beside markdown-it's own types there are `math_block`, `comment_open` and `comment_close`; the content of the
+    last is the text behind the closing mark.
     """
     return _parser().parse(body, {})
 
@@ -26,15 +28,13 @@ def parse_blocks(body: str) -> list[Token]:
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING}).enable("table").disable("reference")
     parser.core.ruler.enableOnly(["block"])
-    interrupts = {"alt": ["paragraph", "reference", "blockquote", "list"]}
+    interrupts: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
     parser.block.ruler.before("fence", "comment", _delimited("%%", _push_comment), interrupts)
     parser.block.ruler.before("fence", "math", _delimited("$$", _push_math), interrupts)
     return parser
 
 
-def _delimited(
-    mark: str, push: Callable[[StateBlock, int, int], None]
-) -> Callable[[StateBlock, int, int, bool], bool]:
+def _delimited(mark: str, push: Callable[[StateBlock, int, int], None]) -> Callable[[StateBlock, int, int, bool], bool]:
     """The rule for a block that starts with a line starting with `mark` and ends with the next line holding it."""
 
     def rule(state: StateBlock, start: int, end: int, silent: bool) -> bool:
@@ -72,8 +72,11 @@ def _push_comment(state: StateBlock, start: int, last: int) -> None:
     outer_end, state.lineMax = state.lineMax, last
     state.md.block.tokenize(state, start + 1, last)
     state.lineMax = outer_end
-    _push_inline(state, _line(state, last).partition("%%")[0], last)
-    state.push("comment_close", "", -1)
+    before, _, behind = _line(state, last).partition("%%")
+    _push_inline(state, before, last)
+    close = state.push("comment_close", "", -1)
+    close.map, close.content = [last, last + 1], behind.strip()
+    _push_inline(state, behind, last)
 
 
 def _push_inline(state: StateBlock, content: str, line: int) -> None:
@@ -85,6 +88,7 @@ def _push_inline(state: StateBlock, content: str, line: int) -> None:
 
 def _push_math(state: StateBlock, start: int, last: int) -> None:
     state.push("math_block", "", 0).map = [start, last + 1]
+    _push_inline(state, _line(state, last).partition("$$")[2], last)
 
 
 def _line(state: StateBlock, line: int) -> str:

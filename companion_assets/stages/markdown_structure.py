@@ -1,16 +1,17 @@
 """What stands in the body of a note, with lines of the file: one walk over the block tokens."""
 
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from markdown_it.token import Token
 
 from companion_assets.contracts.records import Heading, Link, Task
-from companion_assets.stages.inline_text import InlineFacts, scan_inline
+from companion_assets.stages.inline_text import scan_inline
 from companion_assets.stages.markdown_blocks import parse_blocks
 
-_TASK = re.compile(r"\[(.)\][ \t]+(.*)")
+_TASK = re.compile(r"\[(.)\][ \t]+(.*?)(?:(?:^|\s)\^[A-Za-z0-9-]+)?\s*")  # a block id is not part of the text
 _HTML_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
@@ -30,7 +31,7 @@ class Structure:
         tags: In order, repeats included.
         code: Fenced and indented code and math blocks.
         hidden: Ranges of body lines (0-based) inside %% comment blocks.
-        cuts: (body line, text on it, the same text without its comments).
+        cuts: Body line (0-based) → pieces of it, in order, that are comments.
     """
 
     headings: list[Heading] = field(default_factory=list)
@@ -40,7 +41,7 @@ class Structure:
     tasks: list[Task] = field(default_factory=list)
     code: list[Fence] = field(default_factory=list)
     hidden: list[range] = field(default_factory=list)
-    cuts: list[tuple[int, str, str]] = field(default_factory=list)
+    cuts: defaultdict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
 
 
 def read_structure(body: str, body_line: int) -> Structure:
@@ -79,8 +80,8 @@ class _Walk:
             self._comment_depth += 1
             self.structure.hidden.append(range(*_lines_of(token)))
         elif kind == "comment_close":
-            self._comment_depth -= 1
-        elif kind == "heading_open":
+            self._end_comment(token)
+        elif kind == "heading_open" and token.level == 0:  # inside a quote or list it parts no section
             self._heading = int(token.tag[1:])
         elif kind in ("table_open", "table_close"):
             self._in_table = kind == "table_open"
@@ -91,7 +92,7 @@ class _Walk:
         facts = scan_inline(token.content, self._body_line + start)
         self.structure.links += facts.links
         self.structure.tags += facts.tags
-        self._cut(start, token.content, facts)
+        self._cut(start, token.content, facts.hidden)
         level, self._heading = self._heading, None
         if self._comment_depth:
             return
@@ -107,28 +108,32 @@ class _Walk:
         first = content.partition("\n")[0]
         if self._lines[start][-1:].isspace():
             first += " "  # an empty task is one only with a space behind its box, which markdown-it strips
-        if found := _TASK.match(first):
-            self.structure.tasks.append(Task(found[1], found[2].strip(), self._body_line + start))
+        if found := _TASK.fullmatch(first):
+            self.structure.tasks.append(Task(found[1], found[2], self._body_line + start))
 
-    def _cut(self, start: int, content: str, facts: InlineFacts) -> None:
-        if not facts.hidden:
-            return
-        shown, position = [], 0
-        for begin, end in facts.hidden:
-            if begin >= position:
-                shown += [content[position:begin], "\n" * content.count("\n", begin, end)]
-                position = end
-        shown.append(content[position:])
-        self._note_cuts(start, content, "".join(shown))
+    def _cut(self, start: int, text: str, hidden: Iterable[tuple[int, int]]) -> None:
+        """Note the hidden spans of a text that starts on body line `start`, line by line."""
+        line, position = start, 0
+        for begin, end in sorted(hidden):
+            if begin < position:
+                continue  # inside the one before
+            line += text.count("\n", position, begin)
+            for offset, piece in enumerate(text[begin:end].split("\n")):
+                self.structure.cuts[line + offset].append(piece)
+            line, position = line + text.count("\n", begin, end), end
+
+    def _end_comment(self, token: Token) -> None:
+        self._comment_depth -= 1
+        if token.content and not self._comment_depth:  # text behind the closing mark is shown
+            comment = self.structure.hidden[-1]
+            self.structure.hidden[-1] = range(comment.start, comment.stop - 1)
+            last = comment.stop - 1
+            self.structure.cuts[last].append(self._lines[last].rpartition(token.content)[0])
 
     def _html(self, token: Token) -> None:
         start, end = _lines_of(token)
-        content = "\n".join(self._lines[start:end])
-        self._note_cuts(start, content, _HTML_COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), content))
-
-    def _note_cuts(self, start: int, content: str, shown: str) -> None:
-        pairs = zip(content.split("\n"), shown.split("\n"), strict=True)
-        self.structure.cuts += [(start + at, old, new) for at, (old, new) in enumerate(pairs) if old != new]
+        text = "\n".join(self._lines[start:end])
+        self._cut(start, text, (comment.span() for comment in _HTML_COMMENT.finditer(text)))
 
 
 def _lines_of(token: Token) -> tuple[int, int]:

@@ -16,6 +16,9 @@ from companion_assets.stages.sentences import sentence_spans
 from companion_assets.stages.source_text import SourceText
 from companion_assets.stages.units import Unit, line_spans
 
+# A part has at least a third of a full chunk. Measured on notes of 60 paragraphs: an edit changes 1.7 chunks on
+# average and more than 3 in one case of 200, chunks are two thirds full. Half: fuller, but 1 edit in 30 changes more.
+_SMALLEST_SHARE = 3
 _PROSE = frozenset({Kind.PARAGRAPH, Kind.LIST, Kind.QUOTE})
 
 
@@ -83,11 +86,11 @@ def _best_border(
 ) -> int:
     """The best unit before which to part the units `first` to `end - 1`.
 
-    Both sides must be neither tiny nor, where two chunks are enough, too long. Among such borders structure decides
-    (a heading before a paragraph before a sentence), then the hash; equal texts are parted in the middle.
+    Neither side may be tiny. Among such borders structure decides (a heading before a paragraph before a sentence),
+    then the hash; equal texts are parted in the middle.
     """
     size = total[end] - total[first]
-    least = max(size - target, target // 4) if size <= 2 * target else target // 2
+    least = target // _SMALLEST_SHARE
 
     def left(border: int) -> int:
         return total[border] - total[first]

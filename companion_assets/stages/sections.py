@@ -40,6 +40,11 @@ class Section:
         """A section without a heading of its own."""
         return cls(first, end, first, end, first, path)
 
+    @property
+    def tag_names(self) -> tuple[str, ...]:
+        """The section tag without "#"; empty where there is none."""
+        return (self.tag.lstrip("#"),) if self.tag else ()
+
 
 @dataclass(frozen=True, slots=True)
 class _TagLine:
@@ -92,7 +97,9 @@ def split_sections(
     """
     scanner = _Scanner(lines, headings, fences, {tag_key(tag): f"#{tag.lstrip('#')}" for tag in section_tags})
     borders = [section for at in range(len(lines)) if (section := scanner.border(at, ends)) is not None]
-    if lines and (not borders or borders[0].first > 0):
+    if not lines:
+        return []
+    if not borders or borders[0].first > 0:
         borders.insert(0, Section.spanning(0, 0))
     stops = [section.first for section in borders[1:]] + [len(lines)]
     sections = [replace(section, end=stop, own_end=stop) for section, stop in zip(borders, stops, strict=True)]

@@ -12,7 +12,7 @@ from typing import Any
 
 _CHARACTERS = r"[^\s\x00-\x1f\x7f!-,.:-@\[-^`{-~\u2000-\u200c\u200e-\u206f\u2e00-\u2e7f]+"
 # For the scanner of inline text: group "tag" is the tag without `#`.
-TAG_PATTERN = rf"(?<!\S)(?:\*\*?|__?|~~|==)*+\#(?P<tag>{_CHARACTERS})"
+TAG_PATTERN = rf"(?<!\S)(?:\*\*?|~~|==)*+\#(?P<tag>{_CHARACTERS})"
 _WHOLE = re.compile(_CHARACTERS)
 _BRACKETED = re.compile(r"\s*\[(.*)\]\s*", re.DOTALL)
 

@@ -17,6 +17,7 @@ _INTRODUCED = frozenset({Kind.LIST, Kind.TABLE, Kind.CODE, Kind.QUOTE})
 _NESTING = 6
 _WORST_RANK = 99
 _WINDOW_CHARACTERS = 8192
+_CHARACTERS_A_TOKEN = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class Unit:
 
     Attributes:
         body: Where the text behind the headings at its start begins; `start` if there is none.
-        tokens: Tokens of its text alone.
+        tokens: Size of its text alone, see `size_of`.
         rank: How deep in a block the border before it lies: 0 is the best place to cut, higher is worse.
         leads: A heading, or a line that introduces what follows: not to be parted from the next unit.
         header: Header rows to repeat when a chunk begins with this unit of a table.
@@ -54,7 +55,7 @@ def block_units(source: SourceText, blocks: Sequence[Block], tokenizer: Tokenize
         rank = 0 if heading or previous is Kind.RULE else 1
         rank = _WORST_RANK if block.kind is Kind.RULE else rank
         body = end if heading else start
-        units.append(Unit(start, end, body, block.kind, tokenizer.count(text), rank, heading or introduces))
+        units.append(Unit(start, end, body, block.kind, size_of(text, tokenizer), rank, heading or introduces))
     return units
 
 
@@ -75,6 +76,11 @@ def refine_units(
         parts = list(cutter.parts(unit, _CUTS[unit.kind], unit.rank))
         refined += _table_parts(source.text, parts, tokenizer, largest) if unit.kind is Kind.TABLE else parts
     return _joined(refined, largest)
+
+
+def size_of(text: str, tokenizer: Tokenizer) -> int:
+    """Tokens of `text`, but at least one for 16 characters: 100 kB of an unknown word are one token, yet no chunk."""
+    return max(tokenizer.count(text), len(text) // _CHARACTERS_A_TOKEN)
 
 
 def cut_long(text: str, limit: int, tokenizer: Tokenizer) -> Iterator[Span]:
@@ -122,8 +128,9 @@ class _Cutter:
             yield unit
             return
         text = self.text[unit.start : unit.end]
-        for position, (start, end) in enumerate(cuts[0](text) if cuts else self._pieces(text)):
-            tokens = self.tokenizer.count(text[start:end])
+        spans = cuts[0](text) if cuts else self._pieces(text)
+        for position, (start, end) in enumerate(spans):
+            tokens = size_of(text[start:end], self.tokenizer) if len(spans) > 1 else unit.tokens
             begin = unit.start + start
             part = Unit(begin, unit.start + end, begin, unit.kind, tokens, unit.rank if position == 0 else rank)
             if cuts:

@@ -31,17 +31,16 @@ def scan_vault(
     Args:
         root: The vault.
         file_patterns: Globs on file names that make a file a note, in any case (`*.md`).
-        deny_dirs: Names of folders to stay out of, at any depth, case-sensitive. Folders whose name starts with a
-            dot are always left out.
-        deny_patterns: Globs on names of notes to leave out, case-sensitive. Conflict copies of sync tools are
-            always left out.
+        deny_dirs: Names of folders to stay out of, at any depth, case-sensitive.
+        deny_patterns: Globs on names of notes to leave out, case-sensitive. Names that start with a dot and conflict
+            copies of sync tools are always left out.
 
     Raises:
         VaultError: The folder is missing, no folder, unreadable or wholly empty.
     """
     _check_root(root)
     return VaultWalk(
-        root=os.path.realpath(root),
+        root=root.resolve(),
         is_note=name_filter(pattern.lower() for pattern in file_patterns),
         is_denied=name_filter(deny_patterns),
         deny_dirs=frozenset(deny_dirs),

@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 
 from companion_assets.contracts.records import NoteFile
 
@@ -30,7 +31,7 @@ class LeftOutReason(StrEnum):
     """Why something in the vault is not among the notes."""
 
     DENIED_FOLDER = "folder on the deny list"
-    HIDDEN_FOLDER = "folder whose name starts with a dot"
+    HIDDEN = "name starts with a dot"
     DENIED_NAME = "name matches a deny pattern"
     CONFLICT_COPY = "conflict copy of a sync tool"
     CLOUD_STUB = "not downloaded from the cloud"
@@ -94,7 +95,7 @@ class VaultWalk:
         is_denied: Matches names of notes to leave out.
     """
 
-    root: str
+    root: Path
     is_note: re.Pattern[str]
     is_denied: re.Pattern[str]
     deny_dirs: frozenset[str]
@@ -102,6 +103,7 @@ class VaultWalk:
     _left_out: list[LeftOut] = field(default_factory=list)
     _attachments: list[str] = field(default_factory=list)
     _links: list[str] = field(default_factory=list)
+    _taken: set[str] = field(default_factory=set)
 
     def walk(self) -> VaultScan:
         """Walk the whole vault."""
@@ -109,7 +111,7 @@ class VaultWalk:
         while folders:
             prefix = folders.pop()
             try:
-                with os.scandir(os.path.join(self.root, prefix)) as entries:
+                with os.scandir(self.root / prefix) as entries:
                     folders += [path for entry in entries if (path := self._visit(entry, prefix))]
             except OSError:
                 self._leave_out(prefix.rstrip("/"), LeftOutReason.UNREADABLE)
@@ -160,29 +162,30 @@ class VaultWalk:
 
     def _visit_link(self, path: str) -> None:
         try:
-            real = os.path.realpath(os.path.join(self.root, path), strict=True)
-            status = os.stat(real)
-        except OSError:
+            real = (self.root / path).resolve(strict=True)
+            status = real.stat()
+        except (OSError, RuntimeError):  # Python before 3.13 reports a loop of links as RuntimeError
             return self._leave_out(path, LeftOutReason.LINK_DANGLING)
-        inside = real.startswith(self.root + os.sep) or real == self.root
+        inside = real.is_relative_to(self.root)
         if stat.S_ISDIR(status.st_mode):
             return self._leave_out(path, LeftOutReason.LINK_REPEATED if inside else LeftOutReason.LINK_OUTSIDE)
-        if not self.is_note.match(os.path.basename(path).lower()):
+        if not self.is_note.match(path.rpartition("/")[2].lower()):
             return self._attachments.append(_composed(path))
         if not inside:
             return self._leave_out(path, LeftOutReason.LINK_OUTSIDE)
-        target = os.path.relpath(real, self.root).replace(os.sep, "/")
+        target = real.relative_to(self.root).as_posix()
         *folders, name = target.split("/")
         denied = next((reason for folder in folders if (reason := self._folder_reason(folder))), None)
         if reason := denied or self._name_reason(name):
             return self._leave_out(path, reason)
-        if any(file.raw_path == target for file in self._files):
+        if target in self._taken:
             return self._leave_out(path, LeftOutReason.LINK_REPEATED)
         return self._take(path, status)
 
     def _take(self, path: str, status: os.stat_result) -> None:
         if not stat.S_ISREG(status.st_mode):
             return self._leave_out(path, LeftOutReason.NOT_A_FILE)
+        self._taken.add(path)
         key = _composed(path)
         folder, slash, _ = key.partition("/")
         self._files.append(NoteFile(key, path, folder if slash else ROOT_FOLDER, status.st_mtime_ns, status.st_size))
@@ -191,9 +194,11 @@ class VaultWalk:
     def _folder_reason(self, name: str) -> LeftOutReason | None:
         if name in self.deny_dirs:
             return LeftOutReason.DENIED_FOLDER
-        return LeftOutReason.HIDDEN_FOLDER if name.startswith(".") else None
+        return LeftOutReason.HIDDEN if name.startswith(".") else None
 
     def _name_reason(self, name: str) -> LeftOutReason | None:
+        if name.startswith("."):
+            return LeftOutReason.HIDDEN
         if _CONFLICT_COPY.search(name):
             return LeftOutReason.CONFLICT_COPY
         return LeftOutReason.DENIED_NAME if self.is_denied.match(name) else None

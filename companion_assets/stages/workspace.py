@@ -109,7 +109,8 @@ class Workspace:
 
     def close(self) -> None:
         """Close what was opened."""
-        if self._embedder is not None:
-            self._embedder.close()
+        for opened in (self._embedder, self._catalog, self._vectors):
+            if opened is not None:
+                opened.close()
         if self._progress is not None:
             self._progress.clear()

@@ -76,7 +76,7 @@ class Catalog(CatalogView):
         """Path → content hash of the notes of a folder that this parser could read."""
         query = "SELECT path, sha FROM notes WHERE folder = ? AND parsed_key = ? AND sha != '' AND NOT gone"
         with self._database.read() as connection:
-            return dict(connection.exec_driver_sql(query, (folder, parser_version)).tuples().all())
+            return {row[0]: row[1] for row in connection.exec_driver_sql(query, (folder, parser_version))}
 
     def touch(self, files: Iterable[NoteFile]) -> None:
         """Take over new file times of notes whose content turned out to be the same."""
@@ -189,7 +189,7 @@ class Catalog(CatalogView):
             " AND indexed_key IS NOT chunked_key || '@' || ? ORDER BY path"
         )
         with self._database.read() as connection:
-            return dict(connection.exec_driver_sql(query, (folder, table)).tuples().all())
+            return {row[0]: row[1] for row in connection.exec_driver_sql(query, (folder, table))}
 
     def tombstones(self, folder: str) -> list[str]:
         """Paths of vanished notes that the index may still hold."""

@@ -98,11 +98,11 @@ class CatalogView:
             for row in connection.exec_driver_sql(query, (folder,)):
                 yield note_from_row(row)
 
-    def paths(self, folder: str | None = None) -> list[str]:
+    def paths(self, folder: str | None = None) -> set[str]:
         """Paths of the readable notes of a folder, or of the vault."""
         query = "SELECT path FROM notes WHERE NOT gone AND status != 'skipped' AND (?1 IS NULL OR folder = ?1)"
         with self._database.read() as connection:
-            return sorted(connection.exec_driver_sql(query, (folder,)).scalars())
+            return set(connection.exec_driver_sql(query, (folder,)).scalars())
 
     def folders(self) -> list[str]:
         """Every folder with a note, or with a vanished one that the index has yet to drop."""
@@ -132,7 +132,7 @@ class CatalogView:
             " WHERE NOT gone AND indexed_key = chunked_key || '@' || ? GROUP BY n.path"
         )
         with self._database.read() as connection:
-            return {path: count for path, count in connection.exec_driver_sql(query, (table,))}
+            return {row[0]: row[1] for row in connection.exec_driver_sql(query, (table,))}
 
     def skipped(self) -> list[tuple[str, str]]:
         """Path and reason of every note that is not indexed on purpose or could not be read."""

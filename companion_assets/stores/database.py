@@ -138,8 +138,7 @@ def _migrate(database: Database, migrations: Sequence[Migration]) -> None:
     if known > len(migrations):
         raise StoreError(
             f"{database.path} was written by a newer Companion (schema {known}, this one knows {len(migrations)})",
-            "Update Companion."
-            + ("" if database.canonical else " Or: " + _way_out(database.path, canonical=False)),
+            "Update Companion." + ("" if database.canonical else " Or: " + _way_out(database.path, canonical=False)),
         )
 
 

@@ -155,7 +155,7 @@ class ChunkIndex:
 
     def health(self) -> IndexHealth:
         """Figures for the checks; reads every row, about 0.2 s for 20,000 chunks."""
-        return self._ask(lambda table: measure_health(table, self._served.manifest.embedder))
+        return self._ask(lambda served: measure_health(served.table, served.manifest.embedder))
 
     def _chunks(self, where: str) -> list[Chunk]:
         def ask(served: _Served) -> list[Chunk]:

@@ -1,11 +1,11 @@
-"""Whether an index table is what it should be: the figures behind the blocking checks."""
+"""What the blocking checks look at before a state of the index is published, and `companion doctor` afterwards."""
 
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from companion_assets.contracts.manifests import EmbedderSpec
-from companion_assets.stores.index_table import FTS_INDEX
+from companion_assets.stores.index_table import FTS_INDEX, matrix
 
 if TYPE_CHECKING:
     from lancedb.table import Table
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class IndexHealth:
-    """What the blocking checks look at.
+    """Figures of one version of a table.
 
     Attributes:
         rows: Chunks.
@@ -34,18 +34,23 @@ class IndexHealth:
 
 
 def measure_health(table: "Table", embedder: EmbedderSpec) -> IndexHealth:
-    """Read every row of a table, about 0.2 s for 20,000 chunks."""
+    """Look at every row; about 0.1 s for 20,000 chunks."""
     rows = table.search().select(["chunk_id", "source_file", "embedder_id", "vector"]).to_arrow()
     ids = Counter(rows.column("chunk_id").to_pylist())
-    flat = rows.column("vector").combine_chunks().flatten().to_numpy()
-    covered = any(index.name == FTS_INDEX for index in table.list_indices())
-    words = table.index_stats(FTS_INDEX) if covered else None
     return IndexHealth(
         rows=rows.num_rows,
         chunks_by_note=dict(Counter(rows.column("source_file").to_pylist())),
-        zero_vectors=int((~flat.reshape(-1, embedder.dimensions).any(axis=1)).sum()),
+        zero_vectors=int((~matrix(rows).any(axis=1)).sum()),
         duplicate_ids=sum(number > 1 for number in ids.values()),
         foreign_rows=sum(value != embedder.embedder_id for value in rows.column("embedder_id").to_pylist()),
-        dimensions=table.schema.field("vector").type.list_size,
-        unindexed_rows=words.num_unindexed_rows if words else rows.num_rows,
+        dimensions=rows.schema.field("vector").type.list_size,
+        unindexed_rows=unindexed_rows(table),
     )
+
+
+def unindexed_rows(table: "Table") -> int:
+    """Rows that no keyword index covers; all of them where there is none yet."""
+    if all(index.name != FTS_INDEX for index in table.list_indices()):
+        return int(table.count_rows())
+    statistics = table.index_stats(FTS_INDEX)
+    return statistics.num_unindexed_rows if statistics else int(table.count_rows())

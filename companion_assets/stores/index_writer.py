@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from filelock import FileLock, Timeout
 
-from companion_assets.contracts.errors import IndexMissing, StoreError
+from companion_assets.contracts.errors import StoreError
 from companion_assets.contracts.manifests import Calibration, EmbedderSpec, IndexManifest
 from companion_assets.contracts.paths import DataPaths
 from companion_assets.contracts.records import Chunk
 from companion_assets.stores import index_table
-from companion_assets.stores.index_health import IndexHealth, measure_health
+from companion_assets.stores.index_health import IndexHealth, measure_health, unindexed_rows
 from companion_assets.stores.index_table import FTS_INDEX, LIVE_TAG, SEARCH_COLUMN, Vector
 from companion_assets.stores.predicates import among
 from companion_assets.stores.ranking import background
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from lancedb.table import Table
 
 VECTOR_INDEX_ROWS = 50_000  # below, brute force is exact and takes < 40 ms
+MANY_VERSIONS = 50  # 1,000 single-note commits without pruning made hybrid search three times slower
 SMALL_TAIL = 200  # rows the keyword half scans unindexed in about 1 ms
 CALIBRATION_SAMPLE = 500  # chunks; all pairs of them from different notes are looked at
 CALIBRATION_DRIFT = 0.2
@@ -160,7 +161,7 @@ class IndexWriter:
             return
         if FTS_INDEX not in names:
             self._create_fts()  # never on an empty table, where it would cover no rows
-        elif (tail := self._tail()) > SMALL_TAIL or (force and tail):
+        elif (tail := unindexed_rows(self._table)) > SMALL_TAIL or (force and tail):
             try:
                 self._table.optimize(cleanup_older_than=_NEVER)
             except RuntimeError:  # lance-format/lance#7508: a full-text index can break in frequent optimising
@@ -184,7 +185,7 @@ class IndexWriter:
             calibration=self._calibrated(previous, rows),
             chunks=rows,
             notes=len(self.note_paths()),
-            version=self._table.version,
+            version=self.version,
             published_at=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
             run_id=run_id,
         )
@@ -196,21 +197,24 @@ class IndexWriter:
         index_table.retired_file(self._paths, self.table).unlink(missing_ok=True)
         return manifest
 
-    def prune(self, grace_minutes: float = 10.0) -> None:
-        """Drop versions and retired tables that no reader can still be using. Does nothing before `publish`.
+    def prune(self, grace_minutes: float = 10.0, *, force: bool = False) -> None:
+        """Compact, and drop versions and retired tables that no reader can still be using.
+
+        Does nothing before `publish`, nor while few versions have piled up: it costs about a second for 20,000 rows.
 
         Args:
-            grace_minutes: How long a reader may go on with what it has; with 0, open readers fail.
+            grace_minutes: How long a reader may go on with what it has; with 0, a question under way may fail.
+            force: Even if few versions have piled up.
         """
         served = self._served()
-        if served is None or (served.table, served.version) != (self.table, self._table.version):
+        if served is None or not self.is_live or not (force or len(self._table.list_versions()) > MANY_VERSIONS):
             return
+        # Optimising makes versions of its own, and cleaning refuses while the tag is on an old one: move it between.
+        self._table.optimize(cleanup_older_than=_NEVER)
+        self.publish(served.run_id)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # LanceDB's word on a grace of zero, which is ours to choose
             self._table.optimize(cleanup_older_than=dt.timedelta(minutes=grace_minutes))
-        # Optimising may have made a version of its own, and cleaning waits for a tag that has moved on.
-        if self._table.version != served.version:
-            self.publish(served.run_id)
         for name in index_table.table_names(self._paths):
             mark = index_table.retired_file(self._paths, name)
             if name != self.table and not mark.exists():
@@ -238,10 +242,6 @@ class IndexWriter:
         name = index_table.new_table_name(self._spec.embedder_id)
         return self._connection.create_table(name, schema=index_table.schema(self._spec.dimensions))
 
-    def _tail(self) -> int:
-        statistics = self._table.index_stats(FTS_INDEX)
-        return statistics.num_unindexed_rows if statistics else self.rows
-
     def _create_fts(self) -> None:
         from lancedb.index import FTS
 
@@ -252,7 +252,7 @@ class IndexWriter:
     def _served(self) -> IndexManifest | None:
         try:
             return index_table.read_manifest(self._paths)
-        except IndexMissing:
+        except StoreError:  # nothing published, or a damaged pointer, which the next `publish` replaces
             return None
 
     def _retire(self, table: str) -> None:

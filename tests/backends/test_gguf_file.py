@@ -18,7 +18,7 @@ def test_what_is_no_model_is_refused_with_a_reason(tmp_path: Path, content: byte
     file.write_bytes(content)
     with pytest.raises(BackendUnavailable, match=complaint) as caught:
         check_gguf(file)
-    assert "model.path" in caught.value.hint
+    assert "model_path" in caught.value.hint
 
 
 def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:

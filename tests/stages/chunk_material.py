@@ -35,8 +35,8 @@ class WordTokenizer:
 def make_note(text: str, *, path: str = "Notes/Pear trees.md", **fields: Any) -> Note:
     """A note of a file's text. Headings are lines that start with `#`s; nothing is known of code but fences."""
     lines = text.split("\n")
-    body_line = lines.index("---", 1) + 2 if lines[0] == "---" else 1
-    body = lines[body_line - 1 :]
+    body_line = lines.index("---", 1) + 2 if lines[0] == "---" and "---" in lines[1:] else 1
+    body = lines[body_line - 1 :] or [""]
     headings, in_code = [], False
     for number, line in enumerate(body, start=body_line):
         in_code ^= line.lstrip().startswith("```")

@@ -114,7 +114,9 @@ def test_figures_add_up_and_say_what_is_pending(catalog: Catalog) -> None:
     partial = note("A/4.md", status=NoteStatus.PARTIAL, reason="bad frontmatter")
     catalog.put_notes([(note_file("A/3.md"), skipped), (note_file("A/4.md"), partial)], "1")
     for folder in ("A", "B"):
-        items = [(n.path, key, [chunk(n.path, "x"), chunk(n.path, "y", 1)]) for n, key in catalog.notes_to_chunk(folder, str)]
+        items = [
+            (n.path, key, [chunk(n.path, "x"), chunk(n.path, "y", 1)]) for n, key in catalog.notes_to_chunk(folder, str)
+        ]
         catalog.put_chunks(items)
     catalog.mark_published(catalog.notes_to_publish("B", "t1"), "t1")
     by_folder = catalog.counts_by_folder()
@@ -123,14 +125,22 @@ def test_figures_add_up_and_say_what_is_pending(catalog: Catalog) -> None:
     assert (a.notes, a.chunks, a.partial, a.skipped, a.pending) == (4, 6, 1, 1, 3)
     assert (b.notes, b.chunks, b.partial, b.skipped, b.pending) == (1, 2, 0, 0, 0)
     assert (all_of.notes, all_of.chunks, all_of.partial, all_of.skipped, all_of.pending) == (5, 8, 1, 1, 3)
-    assert catalog.paths("A") == ["A/1.md", "A/2.md", "A/4.md"]
+    assert catalog.paths("A") == {"A/1.md", "A/2.md", "A/4.md"}
+    assert catalog.published_counts("t1") == {"B/1.md": 2}
+    assert catalog.published_counts("t2") == {}
 
 
 def test_a_person_can_ask_where_a_note_stands(catalog: Catalog) -> None:
     _put(catalog, "A/1.md")
     state = catalog.note_status("A/1.md")
     assert state is not None
-    assert (state.status, state.chunks, state.indexed, state.gone, state.run_id) == (NoteStatus.OK, 0, False, False, "run")
+    assert (state.status, state.chunks, state.indexed, state.gone, state.run_id) == (
+        NoteStatus.OK,
+        0,
+        False,
+        False,
+        "run",
+    )
     assert state.modified_at == dt.datetime.fromtimestamp(1_700_000_000, dt.UTC)
     assert abs(dt.datetime.now(dt.UTC) - state.checked_at) < dt.timedelta(minutes=1)
     catalog.put_chunks((n.path, key, [chunk(n.path, "x")]) for n, key in catalog.notes_to_chunk("A", str))

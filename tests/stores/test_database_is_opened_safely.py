@@ -110,9 +110,14 @@ def test_a_folder_in_the_way_is_a_plain_fault(tmp_path: Path) -> None:
 
 def test_transaction_is_kept_whole_or_not_at_all(tmp_path: Path) -> None:
     database = open_database(tmp_path / "store.db", [_first], canonical=False)
-    with pytest.raises(RuntimeError), database.write() as connection:
-        connection.exec_driver_sql("INSERT INTO things VALUES ('lost')")
-        raise RuntimeError
+
+    def fail_half_way() -> None:
+        with database.write() as connection:
+            connection.exec_driver_sql("INSERT INTO things VALUES ('lost')")
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail_half_way()
     with database.read() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM things").scalar() == 0
 

@@ -152,7 +152,7 @@ def test_all_faults_are_reported_at_once_each_with_its_place(tmp_path: Path) -> 
         "14: vault.indexing.auto_sync: is set twice; first in line 13",
         "16: companion.name: expected text in quotes, got 2024",
         "COMPANION_API_PORT: is not a setting; did you mean COMPANION_API__PORT?",
-        "COMPANION_API__HOST: api.host: 0.0.0.0 can be reached from outside; that needs api.auth.enabled: true",
+        "COMPANION_API__HOST: api.host: 0.0.0.0 can be reached from outside, and access tokens are not there yet",
         "COMPANION_UI__WEB__X: ui.web.x: is not a setting",
     ]
 

@@ -41,7 +41,9 @@ def test_vectors_survive_reopening_and_are_replaced(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "bad", [np.zeros(8), np.full(8, np.nan), np.array([1, np.inf, *[0] * 6]), np.ones(7)], ids=["zero", "nan", "inf", "short"]
+    "bad",
+    [np.zeros(8), np.full(8, np.nan), np.array([1, np.inf, *[0] * 6]), np.ones(7)],
+    ids=["zero", "nan", "inf", "short"],
 )
 def test_bad_vectors_are_refused_with_all_of_their_batch(cache: VectorCache, bad: np.ndarray) -> None:
     cache.put_many("e1", {"first": vector("first")})

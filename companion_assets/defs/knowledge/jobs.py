@@ -8,7 +8,7 @@ from tzlocal import get_localzone_name
 
 from companion_assets.contracts.errors import VaultError
 from companion_assets.defs.knowledge.assets import GROUP
-from companion_assets.defs.knowledge.partitions import VAULT_FOLDERS, range_tags, vault_folders
+from companion_assets.defs.knowledge.partitions import VAULT_FOLDERS, range_tags
 from companion_assets.defs.resources import KnowledgeResource
 from companion_assets.stages.drift import Drift, measure_drift
 
@@ -17,7 +17,6 @@ SYNC_JOB = "sync_job"
 sync_job = dg.define_asset_job(
     SYNC_JOB,
     selection=dg.AssetSelection.groups(GROUP),
-    partitions_def=vault_folders,
     executor_def=dg.in_process_executor,
     description="Reads what changed in the vault and brings the index up to date.",
 )

@@ -1,0 +1,315 @@
+"""What goes in and out over HTTP."""
+
+import datetime as dt
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from companion_app.desk import Standing
+from companion_app.passages import PassageView
+from companion_app.session import Final
+from companion_assets.contracts.records import Citation, SearchFilters, SearchHit
+
+# A longer question is a pasted text: it would fill the model's context many times over.
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=8000)]
+SessionId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+Tag = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+Glob = Annotated[str, StringConstraints(min_length=1, max_length=500)]
+
+
+class _In(BaseModel):
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+
+class FiltersIn(_In):
+    """Hard filters; `after` and `before` are inclusive days."""
+
+    after: dt.date | None = None
+    before: dt.date | None = None
+    tags: list[Tag] = Field(default=[], max_length=50)
+    folder: Glob | None = None
+
+    def filters(self) -> SearchFilters:
+        """The same in the words of the search."""
+        return SearchFilters(self.after, self.before, tuple(tag.removeprefix("#") for tag in self.tags), self.folder)
+
+
+class ChatIn(_In):
+    """A question. Without a `session_id` a new conversation begins."""
+
+    question: Text
+    session_id: SessionId | None = None
+    filters: FiltersIn = FiltersIn()
+    temperature: float | None = Field(None, ge=0.0, le=2.0)
+
+
+class SearchIn(_In):
+    """A search. `k` above the setting `max_top_k` is cut to it."""
+
+    q: Text
+    k: int | None = Field(None, ge=1, le=1000)
+    after: dt.date | None = None
+    before: dt.date | None = None
+    tag: list[Tag] = Field(default=[], max_length=50)
+    folder: Glob | None = None
+
+    def filters(self) -> SearchFilters:
+        """The filters in the words of the search."""
+        return FiltersIn(after=self.after, before=self.before, tags=self.tag, folder=self.folder).filters()
+
+
+class Fault(BaseModel):
+    """What went wrong and what to do."""
+
+    error: str
+    hint: str
+
+
+class HitOut(BaseModel):
+    """A hit, in the stable form that `companion search --json` prints too."""
+
+    path: str
+    heading: str
+    lines: tuple[int, int]
+    date: dt.date | None
+    score: float
+    matched_by: list[str]
+    text: str
+
+    @staticmethod
+    def of(hit: SearchHit) -> "HitOut":
+        """From a hit."""
+        return HitOut(
+            path=hit.path,
+            heading=hit.section,
+            lines=(hit.first_line, hit.last_line),
+            date=hit.date,
+            score=round(hit.score, 4),
+            matched_by=list(hit.matched_by),
+            text=hit.text,
+        )
+
+
+class SearchOut(BaseModel):
+    """Hits, best first. `understood` is what the question itself said about time, tags and people."""
+
+    hits: list[HitOut]
+    understood: dict[str, Any] = {}
+
+
+class CitationOut(BaseModel):
+    """A number in the reply and the lines it stands for."""
+
+    number: int
+    chunk_id: str
+    path: str
+    title: str
+    section: str
+    lines: tuple[int, int]
+    text: str
+
+    @staticmethod
+    def of(citation: Citation) -> "CitationOut":
+        """From a citation."""
+        return CitationOut(
+            number=citation.number,
+            chunk_id=citation.chunk_id,
+            path=citation.path,
+            title=citation.title,
+            section=citation.section,
+            lines=(citation.first_line, citation.last_line),
+            text=citation.text,
+        )
+
+
+class SourcesOut(BaseModel):
+    """Event `sources`: what was found, before the first token."""
+
+    session_id: str
+    citations: list[CitationOut]
+    seconds: float
+
+
+class DeltaOut(BaseModel):
+    """Event `delta`: a piece of the reply."""
+
+    text: str
+
+
+class NoticeOut(BaseModel):
+    """Event `notice`: something to know about this turn."""
+
+    text: str
+
+
+class FinalOut(BaseModel):
+    """Event `final`: the finished turn. `reply` replaces what was streamed."""
+
+    session_id: str
+    trace_id: str
+    question: str
+    reply: str
+    citations: list[CitationOut]
+    model: str
+    stopped: bool
+    timings: dict[str, float]
+    counts: dict[str, int]
+
+    @staticmethod
+    def of(final: Final, session_id: str) -> "FinalOut":
+        """From the last event of a turn."""
+        turn = final.turn
+        return FinalOut(
+            session_id=session_id,
+            trace_id=turn.trace_id,
+            question=turn.question,
+            reply=turn.reply,
+            citations=[CitationOut.of(citation) for citation in turn.citations],
+            model=turn.model,
+            stopped=turn.stopped,
+            timings=final.timings,
+            counts=final.counts,
+        )
+
+
+class LineOut(BaseModel):
+    """A line of a note."""
+
+    number: int
+    text: str
+    cited: bool
+
+
+class PassageOut(BaseModel):
+    """A passage as its note stands now."""
+
+    path: str
+    title: str
+    section: str
+    date: dt.date | None
+    lines: tuple[int, int]
+    state: Literal["same", "moved", "changed"]
+    context: list[LineOut]
+    text: str
+    obsidian_url: str
+
+    @staticmethod
+    def of(view: PassageView) -> "PassageOut":
+        """From a passage."""
+        return PassageOut(
+            path=view.path,
+            title=view.title,
+            section=view.section,
+            date=view.date,
+            lines=(view.first_line, view.last_line),
+            state=view.state,
+            context=[LineOut(number=line.number, text=line.text, cited=line.cited) for line in view.lines],
+            text=view.text,
+            obsidian_url=view.obsidian_url,
+        )
+
+
+class TriggerOut(BaseModel):
+    """A sync that was started: a run of the background services, or a process of its own."""
+
+    run_id: str | None
+    pid: int | None
+
+
+class ProgressOut(BaseModel):
+    """What the running sync does."""
+
+    phase: str
+    folder: str
+    done: int
+    total: int
+    started_at: dt.datetime
+
+
+class ModelOut(BaseModel):
+    """Whether the answering model is there."""
+
+    state: str
+    model: str
+    detail: str
+
+
+class IndexOut(BaseModel):
+    """The published index."""
+
+    embedder: str
+    dimensions: int
+    notes: int
+    chunks: int
+    published_at: str
+    run_id: str
+
+
+class ServicesOut(BaseModel):
+    """The running background services."""
+
+    dagster_url: str
+
+
+class StatusOut(BaseModel):
+    """How everything stands. `counts` is what was read of the vault, `index` what is searched."""
+
+    vault: str
+    counts: dict[str, int]
+    index: IndexOut | None
+    last_sync: str | None
+    syncing: bool
+    progress: ProgressOut | None
+    sync_failure: str
+    index_fault: str
+    services: ServicesOut | None
+    model: ModelOut
+
+    @staticmethod
+    def of(standing: Standing) -> "StatusOut":
+        """From one look."""
+        manifest, progress, counts = standing.index, standing.sync.progress, standing.counts
+        index = progress_out = None
+        if manifest:
+            index = IndexOut(
+                embedder=manifest.embedder.model,
+                dimensions=manifest.embedder.dimensions,
+                notes=manifest.notes,
+                chunks=manifest.chunks,
+                published_at=manifest.published_at,
+                run_id=manifest.run_id,
+            )
+        if progress:
+            progress_out = ProgressOut(
+                phase=progress.phase,
+                folder=progress.folder,
+                done=progress.done,
+                total=progress.total,
+                started_at=progress.started_at,
+            )
+        return StatusOut(
+            vault=standing.vault,
+            counts={name: getattr(counts, name) for name in ("notes", "chunks", "partial", "skipped", "pending")},
+            index=index,
+            last_sync=manifest.published_at if manifest else None,
+            syncing=standing.sync.running,
+            progress=progress_out,
+            sync_failure=standing.sync.failure,
+            index_fault=standing.fault,
+            services=ServicesOut(dagster_url=standing.services.dagster_url) if standing.services else None,
+            model=model_out(standing),
+        )
+
+
+class HealthOut(BaseModel):
+    """The app is up; whether it can answer."""
+
+    status: Literal["ok"] = "ok"
+    index: bool
+    model: ModelOut
+
+
+def model_out(standing: Standing) -> ModelOut:
+    """The model's state."""
+    model = standing.model
+    return ModelOut(state=model.state, model=model.model, detail=model.detail)

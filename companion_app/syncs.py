@@ -1,0 +1,138 @@
+"""Syncs started from the page or the API, and what is known of the one that runs.
+
+Dagster is never loaded to look; it is loaded here only when the background services run and must be told. Without
+them the sync is a process of its own, the same command a person would type.
+"""
+
+import os
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from companion_assets.contracts.errors import CompanionError
+from companion_assets.contracts.paths import CONFIG_VARIABLE, HOME_VARIABLE, DataPaths
+from companion_assets.daemon.running import Services, running_services
+from companion_assets.stores.progress import Progress, read_progress
+
+_TAIL_BYTES = 4000
+_OVER = {"SUCCESS", "FAILURE", "CANCELED"}
+_RUN_STATUS = "query ($id: ID!) { runOrError(runId: $id) { ... on Run { status } } }"
+
+
+class SyncRunning(CompanionError):
+    """A sync runs already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A sync that was started: a Dagster run, or a process of its own."""
+
+    run_id: str | None = None
+    pid: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SyncState:
+    """Whether a sync runs.
+
+    Attributes:
+        progress: What it does; None before its first word and when none runs.
+        failure: Why the last one started here failed; empty if it did not.
+    """
+
+    running: bool
+    progress: Progress | None
+    failure: str
+
+
+class Syncs:
+    """Starts syncs of one data root, one at a time.
+
+    Args:
+        paths: The data root.
+        config: The settings file in force, handed on to the process.
+    """
+
+    def __init__(self, paths: DataPaths, config: Path | None) -> None:
+        self._paths = paths
+        self._config = config
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._run_id = ""
+        self._log = paths.logs_dir / "sync.log"
+
+    def start(self, reason: str) -> Started:
+        """Start a sync and return at once.
+
+        Args:
+            reason: For the run log: who asked.
+
+        Raises:
+            SyncRunning: One runs already, here or elsewhere.
+            CompanionError: It cannot be started.
+        """
+        with self._lock:
+            if self.state().running:
+                raise SyncRunning("a sync is running already", "wait for it to end")
+            services = running_services(self._paths)
+            return self._launch(reason) if services else self._spawn()
+
+    def state(self) -> SyncState:
+        """How things stand, without starting or loading anything."""
+        progress = read_progress(self._paths.progress_file)
+        process = self._process
+        own = process is not None and process.poll() is None
+        services = running_services(self._paths)
+        launched = bool(self._run_id and services and not _is_over(services, self._run_id))
+        if not launched:
+            self._run_id = ""
+        failed = process is not None and not own and process.returncode != 0
+        return SyncState(own or launched or progress is not None, progress, self._reason() if failed else "")
+
+    def _launch(self, reason: str) -> Started:
+        from companion_assets.daemon.launching import launch_sync  # loads Dagster
+
+        self._process = None
+        self._run_id = launch_sync(self._paths, reason=reason)
+        return Started(run_id=self._run_id or None)
+
+    def _spawn(self) -> Started:
+        environment = {**os.environ, HOME_VARIABLE: str(self._paths.root)}
+        if self._config:
+            environment[CONFIG_VARIABLE] = str(self._config)
+        try:
+            self._log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with self._log.open("wb") as log:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-m", "companion_app", "sync"],
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                    env=environment,
+                )
+        except OSError as fault:
+            raise CompanionError(f"the sync cannot be started: {fault.strerror}", "companion doctor") from fault
+        return Started(pid=self._process.pid)
+
+    def _reason(self) -> str:
+        """The last `error:` line the process wrote, with its hint."""
+        try:
+            lines = self._log.read_bytes()[-_TAIL_BYTES:].decode("utf-8", "replace").splitlines()
+        except OSError:
+            return "the sync failed"
+        told = [line.partition(":")[2].strip() for line in lines if line.startswith(("error:", "hint:"))]
+        return ". ".join(part for part in told if part) or "the sync failed; companion sync tells why"
+
+
+def _is_over(services: Services, run_id: str) -> bool:
+    """Ask Dagster's webserver whether a run has ended; an answer that cannot be had counts as yes."""
+    query = {"query": _RUN_STATUS, "variables": {"id": run_id}}
+    try:
+        answer = httpx.post(f"{services.dagster_url}/graphql", json=query, timeout=3.0, trust_env=False).json()
+        return str(answer["data"]["runOrError"].get("status", "FAILURE")) in _OVER
+    except (httpx.HTTPError, ValueError, KeyError, TypeError, AttributeError):
+        return True

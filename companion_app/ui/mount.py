@@ -1,0 +1,34 @@
+"""Puts the page on the API's application."""
+
+from importlib.resources import files
+
+import gradio as gr
+from fastapi import FastAPI
+
+from companion_app.desk import Desk
+from companion_app.ui.page import build_page
+from companion_app.ui.theme import obsidian_theme
+
+_HEAD = '<meta name="color-scheme" content="light dark"><link rel="icon" href="data:,">'
+
+
+def mount_page(app: FastAPI, desk: Desk) -> None:
+    """Mount the page at `/`."""
+    room = files("companion_app.ui")
+    script = (room / "page.js").read_text(encoding="utf-8")
+    gr.mount_gradio_app(
+        app,
+        build_page(desk),
+        path="/",
+        theme=obsidian_theme(),
+        css=(room / "page.css").read_text(encoding="utf-8"),
+        head=f"{_HEAD}<script>{script}</script>",
+        footer_links=[],
+        run_history=False,
+        show_error=False,
+        max_file_size="1mb",
+        ssr_mode=False,
+        pwa=False,
+        mcp_server=False,
+        enable_monitoring=False,
+    )
