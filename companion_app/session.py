@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 
 from companion_app.citations import CitationFilter, cited_numbers, settle_citations
-from companion_app.context import Conversation, NumberedHit, Plan, plan_turn
+from companion_app.context import Conversation, NumberedHit, Plan, Sent, plan_turn
 from companion_app.excerpts import excerpt
 from companion_app.intent import is_small_talk
 from companion_app.phrases import is_abstention, say

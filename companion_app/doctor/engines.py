@@ -23,7 +23,7 @@ def check_embedder(settings: EmbeddingSettings, paths: DataPaths) -> Check:
         BackendUnavailable: A configured server, model or file is missing; its hint is the fix.
     """
     if settings.provider == "ollama":
-        open_embedder(settings, paths).close()
+        open_embedder(settings).close()
         return Check("embedder", "ok", f"{settings.model} at {settings.base_url}")
     if settings.provider == "llama_cpp":
         if not find_spec("llama_cpp"):

@@ -15,13 +15,13 @@ from companion_assets.contracts.settings_model import InferenceSettings
 _ENGINES: tuple[EngineName, ...] = ("llama_cpp", "xllamacpp")  # by preference
 
 
-def open_embedder(settings: EmbeddingSettings, paths: DataPaths) -> Embedder:
+def open_embedder(settings: EmbeddingSettings) -> Embedder:
     """The embedder of the settings.
 
     Raises:
         BackendUnavailable: Its package, weights, server or model are missing, or it has other dimensions than set.
     """
-    embedder = _embedder(settings, paths)
+    embedder = _embedder(settings)
     found = embedder.spec.dimensions
     if settings.dimensions is not None and settings.dimensions != found:
         embedder.close()
@@ -32,7 +32,7 @@ def open_embedder(settings: EmbeddingSettings, paths: DataPaths) -> Embedder:
     return embedder
 
 
-def _embedder(settings: EmbeddingSettings, paths: DataPaths) -> Embedder:
+def _embedder(settings: EmbeddingSettings) -> Embedder:
     match settings.provider:
         case "embedded":
             from companion_assets.backends.onnx_embedder import OnnxEmbedder
@@ -41,11 +41,13 @@ def _embedder(settings: EmbeddingSettings, paths: DataPaths) -> Embedder:
         case "ollama":
             from companion_assets.backends.ollama_embedder import OllamaEmbedder
 
-            return OllamaEmbedder(settings.model, base_url=settings.base_url, batch_size=settings.batch_size)
+            return OllamaEmbedder(
+                settings.base_url, settings.model, dimensions=settings.dimensions, batch_size=settings.batch_size
+            )
         case "llama_cpp":
             from companion_assets.backends.llama_cpp_embedder import LlamaCppEmbedder
 
-            return LlamaCppEmbedder(Path(settings.model).expanduser(), log_file=paths.logs_dir / "embedder.log")
+            return LlamaCppEmbedder(Path(settings.model).expanduser(), batch_size=settings.batch_size)
 
 
 def open_generator(

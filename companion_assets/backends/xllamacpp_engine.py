@@ -27,7 +27,7 @@ _SAMPLING = {
     "dry_base": 1.75,
     "dry_allowed_length": 12,
     "dry_penalty_last_n": 1024,
-    "dry_sequence_breakers": [],
+    "dry_sequence_breakers": ["\u0001"],  # the server insists on one; this never occurs
 }
 
 

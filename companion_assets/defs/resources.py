@@ -25,7 +25,7 @@ def open_workspace(run_id: str = "") -> Iterator[Workspace]:
         paths=paths,
         vault=settings.vault,
         security=settings.security,
-        open_embedder=lambda: open_embedder(settings.rag.embedding, paths),
+        open_embedder=lambda: open_embedder(settings.rag.embedding),
         run_id=run_id,
     )
     try:

@@ -72,13 +72,15 @@ def read_blocks(
     blocks = []
     position = first
     while position < end:
-        if not lines[position].strip() and not fences[position]:
+        if not lines[position].strip():
             position += 1
             continue
         kind = reader.kind(position)
-        last = reader.last_line(kind, position)
+        last = end_line = reader.last_line(kind, position)
+        while not lines[last].strip():  # code that is never closed ends in blank lines
+            last -= 1
         blocks.append(Block(kind, position, last))
-        position = last + 1
+        position = end_line + 1
     return blocks
 
 

@@ -99,7 +99,7 @@ def wikilink_targets(links: Iterable[Link]) -> tuple[str, ...]:
 
 
 def context_line(note: Note, path: Sequence[str], tag: str, tokenizer: Tokenizer, most: int) -> str:
-    """The line a chunk is embedded with: title, day, headings, section tag.
+    """The line a chunk is embedded with: title, day, headings, section tag. A heading that says the title replaces it.
 
     Args:
         note: Gives title and day.
@@ -108,17 +108,25 @@ def context_line(note: Note, path: Sequence[str], tag: str, tokenizer: Tokenizer
         tokenizer: The embedder's own.
         most: Tokens it may have. Outer headings are dropped first, then it is cut.
     """
+    parts = [*path, *([tag.lstrip("#")] if tag else [])]
+    if not parts or not _begins_with(parts[0], note.title):
+        parts = [note.title, *parts]
     day = note.date.isoformat() if note.date else ""
-    title = note.title if not day or day in note.title else f"{note.title} ({day})"
-    inner = [*path, *([tag.lstrip("#")] if tag else [])]
-    inner = [part for part in inner if part and part.casefold() != note.title.casefold()]
-    while True:
-        line = " > ".join([title, *inner])
-        if tokenizer.count(line) <= most:
-            return line
-        if len(inner) < 2:
-            return _cut(line, most, tokenizer)
-        inner = inner[1:]
+    if day not in parts[0]:
+        parts[0] = f"{parts[0]} ({day})"
+    while len(parts) > 2 and tokenizer.count(_joined(parts)) > most:
+        del parts[1]
+    line = _joined(parts)
+    return line if tokenizer.count(line) <= most else _cut(line, most, tokenizer)
+
+
+def _begins_with(heading: str, title: str) -> bool:
+    words = title.casefold().split()
+    return heading.casefold().split()[: len(words)] == words
+
+
+def _joined(parts: Iterable[str]) -> str:
+    return " > ".join(part for part in parts if part)
 
 
 def _cut(line: str, most: int, tokenizer: Tokenizer) -> str:

@@ -72,10 +72,10 @@ def _without_marks(line: str) -> str:
 
 
 def _without_data(line: str) -> str:
-    if len(line) < MIN_BLOB:
-        return line
     if "data:" in line:
         line = _DATA_ADDRESS.sub("", _DATA_IMAGE.sub(r"\1", line))
+    if len(line) < MIN_BLOB:
+        return line
     return _BLOB.sub(lambda run: "" if _is_blob(run[0]) else run[0], line)
 
 

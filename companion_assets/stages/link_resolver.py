@@ -3,7 +3,8 @@
 A path from the vault's root wins, then the file in the linking note's own folder, then the file whose path ends in
 what was written and whose path text is shortest. Case and Unicode composition do not matter, but where several
 files differ only in those, the one spelled like the link wins. Lower case is Obsidian's, not Unicode case folding:
-folding would take `Maße` for `Masse`. So, as in Obsidian, a Turkish `IŞIK` does not find `Işık`.
+folding would take `Maße` for `Masse`. The known limit, as in Obsidian: the Turkish `IŞIK`, `Işık` and `ışık` stay
+three names, since only a reader of Turkish knows that they are one.
 """
 
 import posixpath

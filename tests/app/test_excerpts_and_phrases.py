@@ -58,6 +58,8 @@ def test_greetings_ask_nothing(message: str) -> None:
     assert is_small_talk(message)
 
 
-@pytest.mark.parametrize("message", ["", "hi, when did I move?", "thanks to whom did I get the job", "good bread recipe"])
+@pytest.mark.parametrize(
+    "message", ["", "hi, when did I move?", "thanks to whom did I get the job", "good bread recipe"]
+)
 def test_questions_are_no_small_talk(message: str) -> None:
     assert not is_small_talk(message)

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -110,8 +111,8 @@ def test_token_counts_equal_those_of_the_oracle(embedder: OnnxEmbedder, oracle: 
 def test_spans_cover_the_text_in_order(embedder: OnnxEmbedder, text: str) -> None:
     spans = embedder.tokenizer.spans(text)
     assert all(start < end for start, end in spans)
-    assert all(before[1] <= after[0] for before, after in zip(spans, spans[1:], strict=False))
-    outside = [*(text[a[1] : b[0]] for a, b in zip(spans, spans[1:], strict=False)), text[spans[-1][1] :]]
+    assert all(before[1] <= after[0] for before, after in pairwise(spans))
+    outside = [*(text[a[1] : b[0]] for a, b in pairwise(spans)), text[spans[-1][1] :]]
     assert not "".join(outside).strip("\u200b \t\n")
     assert len(spans) <= embedder.tokenizer.count(text)
 

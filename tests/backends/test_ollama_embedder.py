@@ -92,8 +92,9 @@ def test_a_chat_model_is_refused_before_anything_is_embedded(server: OllamaDoubl
 
 
 def test_no_server_is_said_in_plain_words() -> None:
-    with pytest.raises(BackendUnavailable, match="no Ollama server answers at http://127.0.0.1:1") as caught:
+    with pytest.raises(BackendUnavailable, match="no Ollama server answers") as caught:
         OllamaEmbedder("http://127.0.0.1:1", MXBAI, timeout=5)
+    assert "http://127.0.0.1:1" in caught.value.message
     assert caught.value.hint == "ollama serve"
 
 
@@ -127,7 +128,8 @@ def test_a_text_without_a_vector_is_reported_and_the_others_were_tried(
         embedder.embed_passages(["a", "cursed", "b"])
     assert list(caught.value.failures) == [1]
     assert "NaN" in caught.value.failures[1]
-    assert [["cursed"]] == [b["input"] for b in server.bodies("/api/embed") if b["input"] == ["cursed"]]
+    asked = [body["input"] for body in server.bodies("/api/embed")]
+    assert asked == [["a", "cursed", "b"], ["a"], ["cursed", "b"], ["cursed"], ["b"]]
 
 
 @pytest.mark.parametrize("kind", ["nan", "zero"])

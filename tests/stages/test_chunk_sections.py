@@ -58,7 +58,7 @@ def test_an_empty_section_joins_the_next_one_but_gives_it_no_tag() -> None:
     press = next(chunk for chunk in journal() if "Proofs" in chunk.text)
     assert press.tags == ("work", "WORK/press")
     assert not press.sensitive
-    assert press.embed_text.startswith("2026-07-28 > 2026-07-28 Tuesday > work\n#WORK/press")
+    assert press.embed_text.startswith("2026-07-28 Tuesday > work\n#WORK/press")
     assert "#physicalhealth" in journal()[-1].text
 
 
