@@ -120,7 +120,7 @@ class ChatSession:
         turns = chat_log.turns(session_id, settings.memory.session_turns)
         self._questions = [turn.question for turn in turns]
         said = [turn for turn in turns if turn.reply]  # one that was stopped at once has none
-        self._conversation = Conversation([Exchange(render_question(t.question, []), t.reply) for t in said])
+        self._conversation = Conversation([Sent(Exchange(render_question(t.question, []), t.reply)) for t in said])
 
     @staticmethod
     def system_of(settings: CompanionSettings) -> str:
