@@ -16,13 +16,14 @@ def mount_page(app: FastAPI, desk: Desk) -> None:
     """Mount the page at `/`."""
     room = files("companion_app.ui")
     script = (room / "page.js").read_text(encoding="utf-8")
+    # In the head and not in `css`, where Gradio would confine every rule to the inside of its own container.
+    style = (room / "page.css").read_text(encoding="utf-8")
     gr.mount_gradio_app(
         app,
         build_page(desk),
         path="/",
         theme=obsidian_theme(),
-        css=(room / "page.css").read_text(encoding="utf-8"),
-        head=f"{_HEAD}<script>{script}</script>",
+        head=f"{_HEAD}<style>{style}</style><script>{script}</script>",
         footer_links=[],
         run_history=False,
         show_error=False,

@@ -36,7 +36,7 @@ def build_page(desk: Desk) -> gr.Blocks:
             gr.HTML(handlers.brand(), elem_id="brand", apply_default_css=False)
             status = gr.HTML(elem_id="status", apply_default_css=False)
             sync = gr.Button("Sync now", elem_id="sync", size="sm")
-            new = gr.Button("New conversation", elem_id="new", size="sm")
+            new = gr.Button("New chat", elem_id="new", size="sm")
             gr.Button("Theme", elem_id="theme", size="sm").click(None, js="() => window.companion.toggleTheme()")
         with gr.Row(elem_id="room"):
             with gr.Column(elem_id="talk"):

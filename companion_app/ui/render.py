@@ -68,7 +68,8 @@ class TurnRenderer:
         return f'<div class="sources" aria-label="Sources">{cards}</div>'
 
     def _card(self, citation: Citation) -> str:
-        section = f'<span class="where">{escape(citation.section)}</span>' if citation.section else ""
+        where = _where(citation.title, citation.section)
+        section = f'<span class="where">{escape(where)}</span>' if where else ""
         text = f'<span class="n">{citation.number}</span><span class="what">{escape(citation.title)}</span>{section}'
         if not self._preview:
             return f'<span class="card">{text}</span>'
@@ -85,7 +86,8 @@ def passage_panel(view: PassageView) -> str:
     notice = f'<p class="aside warning">{escape(state)}</p>' if state else ""
     if view.state == "changed":
         notice += f'<div class="quoted">{escape(view.text)}</div><p class="aside">The note there now:</p>'
-    section = f'<p class="section">{escape(view.section)}</p>' if view.section else ""
+    where = _where(view.title, view.section)
+    section = f'<p class="section">{escape(where)}</p>' if where else ""
     runs = groupby(view.lines, key=lambda line: line.cited)
     body = "".join(_run("".join(_line(line.number, line.text) for line in run), cited) for cited, run in runs)
     return _panel(
@@ -100,6 +102,11 @@ def panel_fault(error: str, hint: str) -> str:
     return _panel(
         "Not there any more", f'<p class="aside warning">{escape(error)}</p><p class="aside">{escape(hint)}</p>'
     )
+
+
+def _where(title: str, section: str) -> str:
+    """The section without the note's own title, which stands beside it anyway."""
+    return "" if section == title else section.removeprefix(f"{title} > ")
 
 
 def _panel(title: str, body: str) -> str:

@@ -56,9 +56,8 @@ def chunk_note(
     for position, cut in enumerate(cuts):
         own_tags = unique_tags([*tags.of_chunk(_tags_in(cut, tags)), *cut.section.tag_names])
         inside = links.within(cut.source, cut.piece.start, cut.piece.end)
-        text = cut.text
         chunk = Chunk(
-            chunk_id=_chunk_id(note.path, text, repeats[text]),
+            chunk_id=_chunk_id(note.path, cut.text, repeats[cut.text]),
             source_file=note.path,
             source_directory=note.folder,
             title=note.title,
@@ -68,7 +67,7 @@ def chunk_note(
             chunk_index=position,
             modified_at=modified_at,
             rule_applied=pattern,
-            text=text,
+            text=cut.text,
             first_line=cut.source.number(cut.piece.start),
             last_line=cut.source.number(cut.piece.end - 1),
             heading_path=cut.section.path,
@@ -79,7 +78,7 @@ def chunk_note(
             token_count=cut.tokens + passage_overhead,
             sensitive=sensitive(own_tags),
         )
-        repeats[text] += 1
+        repeats[cut.text] += 1
         chunks.append(chunk)
     return chunks
 

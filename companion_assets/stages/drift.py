@@ -2,10 +2,8 @@
 
 import hashlib
 import time
-from collections import defaultdict
 from dataclasses import dataclass
 
-from companion_assets.contracts.records import NoteFile
 from companion_assets.stages.workspace import PARSER_VERSION, Workspace
 
 _SETTLE_SECONDS = 2.0
@@ -32,20 +30,16 @@ def measure_drift(work: Workspace) -> Drift:
     Raises:
         VaultError: The vault cannot be read.
     """
-    by_folder: dict[str, list[NoteFile]] = defaultdict(list)
-    scan = work.scan()
-    for file in scan.files:
-        by_folder[file.folder].append(file)
+    scan, by_folder = work.scan(), work.folders()
     pending = {folder: counts.pending for folder, counts in work.catalog.counts_by_folder().items()}
     fresh = (time.time() - _SETTLE_SECONDS) * 1e9
     dirty: dict[str, str] = {}
     for folder in sorted({*by_folder, *work.catalog.folders()}):
-        delta = work.catalog.diff_files(folder, by_folder[folder], PARSER_VERSION)
+        delta = work.catalog.diff_files(folder, by_folder.get(folder, []), PARSER_VERSION)
         marks = [f"{file.path}:{file.mtime_ns}:{file.size}" for file in delta.changed if file.mtime_ns < fresh]
-        if scan.complete:
-            marks += [f"{path}:gone" for path in [*delta.vanished, *work.catalog.tombstones(folder)]]
+        marks += [f"{path}:gone" for path in [*scan.gone(delta.vanished), *work.catalog.tombstones(folder)]]
         if pending.get(folder):
             marks.append(f"pending:{pending[folder]}")
         if marks:
             dirty[folder] = hashlib.sha256("\n".join(sorted(marks)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    return Drift(tuple(sorted(folder for folder, files in by_folder.items() if files)), dirty)
+    return Drift(tuple(sorted(by_folder)), dirty)

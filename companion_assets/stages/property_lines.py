@@ -23,11 +23,15 @@ def property_source(note: Note) -> SourceText:
 def _told(note: Note) -> Iterator[tuple[int, str]]:
     for entry in _entries(note):
         match = _KEY.match(entry[0][1])
-        if match is None or match["key"].strip().casefold() in _NOT_TOLD:
+        if match is None or not _tells(match["key"].strip().casefold()):
             continue
         value = (match["value"] or "").strip()
         if len(entry) > 1 or value not in _EMPTY_VALUES:
             yield from entry
+
+
+def _tells(key: str) -> bool:
+    return key not in _NOT_TOLD and not key.endswith("-plugin")  # `excalidraw-plugin: parsed`
 
 
 def _entries(note: Note) -> Iterator[list[tuple[int, str]]]:

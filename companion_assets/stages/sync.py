@@ -49,7 +49,7 @@ def read_folder(work: Workspace, folder: str, *, rebuild: bool = False) -> Folde
         VaultError: The vault as a whole cannot be read; nothing is marked as gone then.
     """
     scan = work.scan()
-    files = [file for file in scan.files if file.folder == folder]
+    files = work.folders().get(folder, [])
     delta = work.catalog.diff_files(folder, files, PARSER_VERSION)
     wanted = files if rebuild else delta.changed
     known = {} if rebuild else work.catalog.shas(folder, PARSER_VERSION)
@@ -61,10 +61,10 @@ def read_folder(work: Workspace, folder: str, *, rebuild: bool = False) -> Folde
         work.catalog.touch([file for file, note in read if note.sha and known.get(note.path) == note.sha])
         counts["read"] += work.catalog.put_notes(changed, PARSER_VERSION, work.run_id)
         problems += [(note.path, note.reason) for _, note in changed if note.status is not NoteStatus.OK]
-    # A listing with holes is no proof that a note is gone.
-    if scan.complete and delta.vanished:
-        work.catalog.mark_gone(delta.vanished)
-        counts["removed"] = len(delta.vanished)
+    # Not everything that is missing from a listing is gone: a folder may be unreadable, a note moved to a cloud.
+    if gone := sorted(scan.gone(delta.vanished)):
+        work.catalog.mark_gone(gone)
+        counts["removed"] = len(gone)
     return FolderReport(counts, tuple(problems))
 
 

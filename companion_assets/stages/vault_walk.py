@@ -70,7 +70,9 @@ class VaultScan:
 
     def gone(self, known: Iterable[str]) -> set[str]:
         """Of notes known before, those that are surely deleted: not unseen, not waiting in the cloud."""
-        gone = set(known) - {file.path for file in self.files}
+        gone = set(known)
+        if gone:
+            gone -= {file.path for file in self.files}
         for left in self.left_out:
             if left.reason is LeftOutReason.CLOUD_STUB:
                 gone.discard(left.path)

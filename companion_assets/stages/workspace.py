@@ -1,6 +1,7 @@
 """Everything the knowledge steps of one run share: settings sections, stores, the embedder, the vault's listing."""
 
 import threading
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 from companion_assets.backends.protocols import Embedder
 from companion_assets.contracts.errors import VaultError
 from companion_assets.contracts.paths import DataPaths
+from companion_assets.contracts.records import NoteFile
 from companion_assets.contracts.settings import SecuritySettings, VaultSettings
 from companion_assets.stages.vault import VaultScan, scan_vault
 from companion_assets.stores.catalog import Catalog
@@ -36,6 +38,7 @@ class Workspace:
     open_embedder: Callable[[], Embedder]
     run_id: str = ""
     _scan: VaultScan | None = None
+    _folders: defaultdict[str, list[NoteFile]] | None = None
     _embedder: Embedder | None = None
     _catalog: Catalog | None = None
     _vectors: VectorCache | None = None
@@ -106,6 +109,18 @@ class Workspace:
                 deny_patterns=indexing.deny_patterns,
             )
         return self._scan
+
+    def folders(self) -> dict[str, list[NoteFile]]:
+        """The files of the vault by top-level folder.
+
+        Raises:
+            VaultError: The vault is not configured, missing or unreadable.
+        """
+        if self._folders is None:
+            self._folders = defaultdict(list)
+            for file in self.scan().files:
+                self._folders[file.folder].append(file)
+        return self._folders
 
     def close(self) -> None:
         """Close what was opened."""

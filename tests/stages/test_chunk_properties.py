@@ -45,7 +45,9 @@ def test_a_note_of_nothing_but_properties_has_a_chunk() -> None:
     assert (chunk.text, chunk.first_line, chunk.last_line) == ("birthday: 1988-11-02", 2, 2)
 
 
-@pytest.mark.parametrize("text", ["", "\n \n", "---\ntags: [a]\nrating:\n---\n", "---\n---\n\n"])
+@pytest.mark.parametrize(
+    "text", ["", "\n \n", "---\ntags: [a]\nrating:\n---\n", "---\n---\n\n", "---\nkanban-plugin: board\n---\n"]
+)
 def test_a_note_that_says_nothing_has_no_chunk(text: str) -> None:
     assert chunks_of(text) == []
 

@@ -13,27 +13,16 @@ from companion_assets.stages.index_text import index_text
 from .note_material import note_of
 
 # Pieces of syntax in any order find more than random letters do.
-MARKS = (
-    r"--- - 1. > # ## [[ ]] [ ]( ) ! ( <!-- --> <div> </ %% $$ $ ` ``` ~~~ === :-- ^id #tag x é a: * ** _ \ | {{ 日本"
-)
-PIECES = [
-    *MARKS.split(" "),
-    "\n",
-    "\r\n",
+MARKS = r"--- - 1. > # ## [[ ]] [ ]( ) ! ( <!-- --> <div> </ %% $$ $ ` ``` ~~~ === :-- ^id #tag x é a: * ** _ \ | {{"
+LINES = ["\n", "\r\n", "a: b\n", "---\n", "| a | b |\n|---|---|\n", "- [ ] ", "- [x] t", "> - ", "# "]
+ODD = [
+    "日本",
+    "😀",
     "\t",
     " ",
     "    ",
-    "> - ",
-    "# ",
-    "a: b\n",
     "a: [",
-    "- [ ] ",
-    "- [x] t",
     "<a ",
-]
-PIECES += [
-    "| a | b |\n|---|---|\n",
-    "---\n",
     "![](data:image/png;base64,AA)",
     "\u2028",
     "\u200b",
@@ -41,6 +30,7 @@ PIECES += [
     "\0",
     "\x0b",
 ]
+PIECES = [*MARKS.split(" "), *LINES, *ODD]
 SYNTAX = st.lists(st.sampled_from(PIECES), max_size=60).map("".join)
 
 
