@@ -95,7 +95,7 @@ def _marked(sentence: str, number: int) -> str:
 def _with_marks(reply: str) -> list[str]:
     """Sentences of a reply; a mark that stands behind the full stop belongs to its sentence."""
     found: list[str] = []
-    for piece in sentences(reply):
+    for piece in map(str.strip, sentences(reply)):
         if found and _MARK.sub("", piece).strip(" .,;") == "":
             joined = reply[reply.index(found[-1]) :]
             found[-1] = joined[: joined.index(piece) + len(piece)]

@@ -13,13 +13,15 @@ Passages fill what the target time to the first token leaves, at the prefill spe
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from companion_app.excerpts import excerpt
+from companion_app.excerpts import excerpt, plain
 from companion_assets.backends.protocols import Generator
 from companion_assets.contracts.prompt import Exchange, Passage, render_messages, render_passage, render_question
 from companion_assets.contracts.records import Message, SearchHit
 
 _LEAST_NOTES = 160  # tokens of notes that are worth waiting for on any machine
-_LEAST_PASSAGE = 40
+_LEAST_PASSAGE = 60
+_WHOLE_PASSAGE = 160  # shorter passages are never cut for the sake of the others
+_LONGEST_SHARE = 0.4  # of the notes' tokens, for one passage
 _HISTORY_SHARE = 0.35  # of the budget, for a fresh prompt
 
 
@@ -34,7 +36,8 @@ class NumberedHit:
     def label(self) -> str:
         """Date, title and section, as shown to the model."""
         hit = self.hit
-        place = f"{hit.title} > {hit.section}" if hit.section else hit.title
+        names = [hit.title, *hit.section.removeprefix(hit.title).strip(" >").split(" > ")]
+        place = " > ".join(name for name in names if name)
         dated = hit.date and hit.date.isoformat() not in hit.title
         return f"{hit.date.isoformat()}, {place}" if dated and hit.date else place
 
@@ -146,23 +149,21 @@ def plan_turn(
 
 def fit_passages(generator: Generator, question: str, hits: Sequence[NumberedHit], tokens: int) -> list[Passage]:
     """Passages in order of rank until `tokens` are spent; long ones are cut to what speaks to the question."""
+    cap = max(_WHOLE_PASSAGE, int(tokens * _LONGEST_SHARE))
     passages: list[Passage] = []
-    for rank, numbered in enumerate(hits):
-        # The best passage may take half of what is left, the others a third: several sources beat one long one.
-        share = max(_LEAST_PASSAGE, tokens // (2 if rank == 0 else 3))
-        passage = _cut(generator, question, numbered, min(share, tokens))
-        cost = _tokens(generator, passage)
-        if cost > tokens:
-            break
-        passages.append(passage)
-        tokens -= cost
+    for numbered in hits:
         if tokens < _LEAST_PASSAGE:
             break
+        passage = _cut(generator, question, numbered, min(cap, tokens))
+        cost = _tokens(generator, passage)
+        if cost <= tokens:
+            passages.append(passage)
+            tokens -= cost
     return passages
 
 
 def _cut(generator: Generator, question: str, numbered: NumberedHit, limit: int) -> Passage:
-    passage = Passage(numbered.number, numbered.label, numbered.hit.text)
+    passage = Passage(numbered.number, numbered.label, plain(numbered.hit.text))
     size = _tokens(generator, passage)
     overhead = size - _tokens(generator, Passage(numbered.number, numbered.label, ""))
     if size <= limit or not overhead:

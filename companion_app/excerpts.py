@@ -1,11 +1,22 @@
 """The part of a passage that speaks to the question, for prompts and quotes that must stay short."""
 
+import math
 import re
 import unicodedata
 from collections.abc import Iterator
+from itertools import pairwise
 
 _WORD = re.compile(r"[^\W_]+", re.UNICODE)
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
+_MARKUP = (
+    (re.compile(r"!\[\[[^\]\n]*\]\]|!\[[^\]\n]*\]\([^)\n]*\)"), ""),  # embeds
+    (re.compile(r"\[\[(?:[^\]|\n]*\\?\|)?([^\]|\n]+)\]\]"), r"\1"),  # wikilinks
+    (re.compile(r"(?<!\w)(\*\*|__|~~|==)(?=\S)(.+?)(?<=\S)\1"), r"\2"),
+    (re.compile(r"(?m)[ \t]\^[A-Za-z0-9-]+$"), ""),  # block ids
+    (re.compile(r"(?m)^[ \t]*\|[ \t:|-]+\|[ \t]*\n"), ""),  # rules of tables
+    (re.compile(r"(?m)^(?:>[ \t]?)+(?:\[![\w-]+\][+-]?[ \t]*)?"), ""),  # quotes and callouts
+    (re.compile(r"\n{2,}"), "\n"),
+)
 _BORDER = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
 
 
@@ -33,14 +44,21 @@ def overlap(wanted: dict[str, float], text: str) -> float:
 
 
 def sentences(text: str) -> Iterator[str]:
-    """Sentences and lines of a text, in order, without blanks."""
-    for piece in _BORDER.split(text):
-        if piece and piece.strip():
-            yield piece.strip()
+    """Sentences and lines of a text, in order, each with the white space that follows it; together they are the text."""
+    start = 0
+    for border in _BORDER.finditer(text):
+        if text[start : border.end()].strip():
+            yield text[start : border.end()]
+            start = border.end()
+    if start < len(text):
+        yield text[start:]
 
 
 def excerpt(text: str, question: str, limit: int) -> str:
-    """At most about `limit` characters of `text`: the run of whole sentences that shares most with the question.
+    """At most about `limit` characters of `text`: whole sentences, those that share most with the question.
+
+    Words that stand in few of the sentences weigh more, and a sentence gains from good neighbours: an answer often
+    stands beside the words it was asked with. Left-out stretches are marked with "…".
 
     Args:
         text: The passage.
@@ -49,21 +67,42 @@ def excerpt(text: str, question: str, limit: int) -> str:
     """
     if len(text) <= limit:
         return text
-    wanted = terms(question)
     pieces = list(sentences(text))
-    scores = [overlap(wanted, piece) for piece in pieces]
-    start = end = max(range(len(pieces)), key=scores.__getitem__)
-    size = len(pieces[start])
-    while True:
-        before = scores[start - 1] if start > 0 else -1.0
-        after = scores[end + 1] if end + 1 < len(pieces) else -1.0
-        take = start - 1 if before > after else end + 1
-        if max(before, after) < 0 or size + len(pieces[take]) + 1 > limit:
-            break
-        size += len(pieces[take]) + 1
-        start, end = min(start, take), max(end, take)
-    chosen = "\n".join(pieces[start : end + 1])
-    return chosen if len(chosen) <= limit else chosen[:limit].rsplit(" ", 1)[0] + " …"
+    scores = _sentence_scores(pieces, terms(question))
+    chosen: set[int] = set()
+    left = limit
+    for position in sorted(range(len(pieces)), key=lambda at: (-scores[at], at)):
+        if len(pieces[position]) + 3 <= left:
+            chosen.add(position)
+            left -= len(pieces[position]) + 3
+    if not chosen:
+        best = pieces[max(range(len(pieces)), key=scores.__getitem__)]
+        return best[: limit - 2].rsplit(" ", 1)[0] + " …"
+    return _joined(pieces, sorted(chosen))
+
+
+def plain(text: str) -> str:
+    """A passage without the marks of its markup, for a model to read: what a link shows, no emphasis, no block ids."""
+    for pattern, shown in _MARKUP:
+        text = pattern.sub(shown, text)
+    return text.strip("\n")
+
+
+def _sentence_scores(pieces: list[str], wanted: dict[str, float]) -> list[float]:
+    """Overlap with the question by rarity of its words, with half a share from each neighbour."""
+    words = [terms(piece) for piece in pieces]
+    rarity = {term: math.log(1 + len(pieces) / (1 + sum(term in found for found in words))) for term in wanted}
+    own = [sum(weight * rarity[term] for term, weight in wanted.items() if term in found) for found in words]
+    padded = [0.0, *own, 0.0]
+    return [score + 0.5 * max(padded[at], padded[at + 2]) for at, score in enumerate(own)]
+
+
+def _joined(pieces: list[str], chosen: list[int]) -> str:
+    parts = [pieces[chosen[0]]]
+    for before, position in pairwise(chosen):
+        gap = "" if position == before + 1 else "… "
+        parts.append(gap + pieces[position])
+    return "".join(parts).strip()
 
 
 def _stem(word: str) -> str:

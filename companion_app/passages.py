@@ -15,6 +15,7 @@ from companion_assets.stores.index import ChunkIndex
 
 _CONTEXT_LINES = 8
 _MOST_LINES = 400  # of one passage; a chunk has far fewer
+_ANCHORS = 3
 _SAME = 0.6  # share of a passage's lines that must be found again in the note
 
 
@@ -209,8 +210,9 @@ def _locate(lines: Sequence[str], wanted: _Wanted) -> tuple[int, str]:
     pieces = [piece for line in wanted.text.splitlines() if (piece := line.strip())]
     if not pieces or _found(pieces, lines[stated - 1 : stated - 1 + height]) >= _SAME:
         return stated, "same"
-    # The first piece is looked up before whole windows are compared, so that a long note costs one pass.
-    starts = [number for number, line in enumerate(lines) if pieces[0] in line]
+    # Whole windows are compared only where the passage's first or longest lines stand: a long note costs one pass.
+    anchors = {pieces[0], *sorted(pieces, key=len)[-_ANCHORS:]}
+    starts = [number for number, line in enumerate(lines) if any(anchor in line for anchor in anchors)]
     best = max(starts, key=lambda start: _found(pieces, lines[start : start + height]), default=None)
     if best is not None and _found(pieces, lines[best : best + height]) >= _SAME:
         return best + 1, "moved"

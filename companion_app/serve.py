@@ -51,7 +51,6 @@ def main(arguments: list[str] | None = None) -> int:
         companion = open_companion(chosen.config)
         api = companion.settings.api
         door = listen(api.host, api.port)
-        companion.load_generator()
         app = create_app(Desk(companion))
     except CompanionError as fault:
         sys.stderr.write(f"error: {fault.message}\n" + (f"hint:  {fault.hint}\n" if fault.hint else ""))

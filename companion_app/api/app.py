@@ -18,7 +18,7 @@ def create_api(desk: Desk) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        desk.companion.load_generator()
+        desk.warm()
         yield
         await run_in_threadpool(desk.close)
 

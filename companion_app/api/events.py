@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 from pydantic import BaseModel
 
-from companion_app.api.models import CitationOut, DeltaOut, Fault, FinalOut, NoticeOut, SourcesOut
+from companion_app.api.answers import CitationOut, DeltaOut, Fault, FinalOut, NoticeOut, SourcesOut
 from companion_app.conversations import End, RunningTurn
 from companion_app.session import Delta, Final, Notice, ReplyEvent, Sources
 

@@ -6,19 +6,18 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
 from starlette.exceptions import HTTPException
 
-from companion_app.api.events import turn_events
-from companion_app.api.models import (
-    ChatIn,
+from companion_app.api.answers import (
     Fault,
     HealthOut,
     HitOut,
     PassageOut,
-    SearchIn,
     SearchOut,
     StatusOut,
     TriggerOut,
     model_out,
 )
+from companion_app.api.events import turn_events
+from companion_app.api.questions import ChatIn, SearchIn
 from companion_app.desk import Desk
 from companion_app.passages import PassageMissing
 

@@ -47,9 +47,10 @@ class PageHandlers:
 
     def resume(self, session: str) -> Iterator[Told]:
         """Show a session again; a reply that is still being written goes on."""
-        yield (self._history(session), "", gr.skip(), gr.skip(), *_idle())
         if session and (turn := self._desk.conversations.running(session)):
-            yield from self._follow(turn)
+            yield from self._follow(turn, self._history(session))
+        else:
+            yield (self._history(session), "", gr.skip(), gr.skip(), *_idle())
 
     def stop(self, session: str) -> None:
         """Stop the reply; what was written stays."""
@@ -91,9 +92,9 @@ class PageHandlers:
     def _history(self, session: str) -> str:
         return self._renderer.history(self._desk.conversations.turns(session, _TURNS_SHOWN)) if session else ""
 
-    def _follow(self, turn: RunningTurn) -> Iterator[Told]:
+    def _follow(self, turn: RunningTurn, history: Any = None) -> Iterator[Told]:
         shown = _Shown(turn.question)
-        yield (gr.skip(), shown.html(self._renderer), "", turn.session_id, *_busy())
+        yield (gr.skip() if history is None else history, shown.html(self._renderer), "", turn.session_id, *_busy())
         try:
             for event in turn.events():
                 if shown.take(event, streaming=self._streaming):

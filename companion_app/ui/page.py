@@ -19,7 +19,9 @@ element.addEventListener('click', (click) => {
 """
 _PANEL = """
 element.addEventListener('click', (click) => {
-  if (click.target.closest('[data-close]') || click.target === element) props.value = '';
+  if (!click.target.closest('[data-close]')) return;
+  props.value = '';
+  requestAnimationFrame(() => window.companion.panelChanged(element));
 });
 watch('value', () => window.companion.panelChanged(element));
 """

@@ -25,7 +25,7 @@ def status_line(standing: Standing) -> str:
     detail = f' title="{escape(model.detail, quote=True)}"' if model.detail else ""
     return (
         f'<div class="status" role="status"><span>{words}</span>'
-        f'<span class="model"{detail}><b class="dot {escape(model.state)}"></b>{escape(name)}</span>'
+        f'<span class="model"{detail}><b class="dot {escape(model.state)}"></b><span>{escape(name)}</span></span>'
         f"{trouble}</div>{bar}"
     )
 

@@ -38,10 +38,10 @@ class EmbedderSpec:
 class Calibration:
     """Background distribution of cosines in one index, for a scale that means the same for every model.
 
-    `stores.ranking.calibrated` maps a cosine to 0–1 with it.
+    `stores.calibration.calibrated` maps a cosine to 0–1 with it.
 
     Attributes:
-        p50: Median cosine of random pairs of chunks.
+        p50: Median cosine between chunks and questions that have nothing to do with them.
         p999: 99.9th percentile of the same.
         pairs: How many pairs were drawn.
         chunks: How many chunks the index had then; it is drawn anew when their number has changed much.

@@ -162,7 +162,7 @@ class SearchHit:
     """One result.
 
     Attributes:
-        score: 0–1 on the calibrated scale (see `stores.index`); comparable with `similarity_threshold`.
+        score: 0–1 on the calibrated scale (see `stores.calibration`); comparable with `similarity_threshold`.
         similarity: Raw cosine to the query, or None where only the text matched.
         keyword: Raw full-text score, or None where only the vector matched.
         matched_by: Which halves found it, e.g. `("dense", "text")`.

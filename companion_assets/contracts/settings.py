@@ -133,7 +133,7 @@ class WebSettings(Section):
     """The page."""
 
     enabled: bool = True
-    theme: str = "obsidian"
+    theme: Literal["obsidian"] = "obsidian"
     features: WebFeatures = WebFeatures()
 
 

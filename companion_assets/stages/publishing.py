@@ -38,7 +38,7 @@ def open_publisher(work: Workspace) -> Iterator["Publisher"]:
     Raises:
         StoreError: Another process writes, or the index cannot be opened.
     """
-    with open_writer(work.paths, work.embedder.spec) as writer:
+    with open_writer(work.paths, work.embedder.spec, work.embedder.embed_query) as writer:
         yield Publisher(work, writer)
 
 

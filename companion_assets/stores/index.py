@@ -19,6 +19,7 @@ from companion_assets.stores import index_table
 from companion_assets.stores.index_health import IndexHealth, measure_health
 from companion_assets.stores.index_table import CHUNK_COLUMNS, FTS_INDEX, SEARCH_COLUMN, Vector
 from companion_assets.stores.predicates import among
+from companion_assets.stores.search_text import subject
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -119,8 +120,8 @@ class ChunkIndex:
             IndexMismatch: The vector has another length than the index's.
             StoreError: The index is damaged.
         """
-        folded = index_table.fold(text).replace("\0", " ").strip()
-        if not folded:
+        words = subject(text)
+        if not words:
             return []
         if vector is not None:
             self._check(vector)
@@ -130,8 +131,8 @@ class ChunkIndex:
 
             if not served.has_words:
                 return []
-            words = MatchQuery(folded, SEARCH_COLUMN)  # type: ignore[call-arg]  # its options have defaults
-            query = served.table.search(words, query_type="fts").limit(limit)
+            match = MatchQuery(words, SEARCH_COLUMN)  # type: ignore[call-arg]  # its options have defaults
+            query = served.table.search(match, query_type="fts").limit(limit)
             query = query.where(where) if where else query
             columns = [*_HIT_COLUMNS, "_score"] + (["vector"] if vector is not None else [])
             found = query.select(columns).to_arrow()

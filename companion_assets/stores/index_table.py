@@ -12,7 +12,6 @@ import datetime as dt
 import os
 import tempfile
 import time
-import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +26,7 @@ from companion_assets.contracts.manifests import IndexManifest
 from companion_assets.contracts.paths import DataPaths
 from companion_assets.contracts.records import Chunk
 from companion_assets.stores.predicates import tag_keys
+from companion_assets.stores.search_text import fold
 
 if TYPE_CHECKING:
     from lancedb.db import DBConnection
@@ -48,7 +48,6 @@ _TYPES: dict[str, pa.DataType] = {
     "first_line": pa.int32(), "last_line": pa.int32(), "heading_path": _TEXTS, "links": _TEXTS, "people": _TEXTS,
     "aliases": _TEXTS, "token_count": pa.int32(), "sensitive": pa.bool_(),
 }  # fmt: skip
-_COMBINING_MARKS = dict.fromkeys(range(0x300, 0x370))
 
 
 def connect(paths: DataPaths) -> "DBConnection":
@@ -144,17 +143,6 @@ def searchable(chunk: Chunk) -> str:
     better of two fields, it does not add them) on the 173 questions of the development vault.
     """
     return "\n".join([chunk.title, *chunk.aliases, *chunk.heading_path, *chunk.tags, chunk.text])
-
-
-def fold(text: str) -> str:
-    """Text as it is searched: compatibility forms, letter case and accents levelled ("Ünïcödé ﬁ" → "unicode fi").
-
-    Only the combining marks of Latin, Greek and Cyrillic go; those of Indic, Thai and Japanese scripts carry meaning.
-    """
-    if text.isascii():
-        return text.lower()
-    levelled = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text).casefold()).translate(_COMBINING_MARKS)
-    return str(_plain(unicodedata.normalize("NFKC", levelled)))
 
 
 def read_manifest(paths: DataPaths) -> IndexManifest:

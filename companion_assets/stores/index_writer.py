@@ -10,7 +10,7 @@ import os
 import shutil
 import time
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -23,10 +23,10 @@ from companion_assets.contracts.manifests import Calibration, EmbedderSpec, Inde
 from companion_assets.contracts.paths import DataPaths
 from companion_assets.contracts.records import Chunk
 from companion_assets.stores import index_table
+from companion_assets.stores.calibration import PROBES, draw_background
 from companion_assets.stores.index_health import IndexHealth, measure_health, unindexed_rows
 from companion_assets.stores.index_table import FTS_INDEX, LIVE_TAG, SEARCH_COLUMN, Vector
 from companion_assets.stores.predicates import among
-from companion_assets.stores.ranking import background
 
 if TYPE_CHECKING:
     from lancedb.table import Table
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 VECTOR_INDEX_ROWS = 50_000  # below, brute force is exact and takes < 40 ms
 MANY_VERSIONS = 50  # 1,000 single-note commits without pruning made hybrid search three times slower
 SMALL_TAIL = 200  # rows the keyword half scans unindexed in about 1 ms
-CALIBRATION_SAMPLE = 500  # chunks; all pairs of them from different notes are looked at
+CALIBRATION_SAMPLE = 500  # chunks, each compared with every probe
 CALIBRATION_DRIFT = 0.2
 _NEVER = dt.timedelta(days=36_500)
 
@@ -50,13 +50,20 @@ class Merge:
 
 @contextmanager
 def open_writer(
-    paths: DataPaths, spec: EmbedderSpec, *, rebuild: bool = False, wait_seconds: float = 600.0
+    paths: DataPaths,
+    spec: EmbedderSpec,
+    embed_question: Callable[[str], Vector],
+    *,
+    rebuild: bool = False,
+    wait_seconds: float = 600.0,
 ) -> Iterator["IndexWriter"]:
     """Hold the index for writing.
 
     Args:
         paths: The data root.
         spec: Who made the vectors; each identity has its own table.
+        embed_question: Embeds a question with the same embedder; asked for a few dozen when the scale of scores must
+            be drawn (see `calibration`), else never.
         rebuild: Start a new, empty table even if this embedder has one.
         wait_seconds: How long to wait for another writer.
 
@@ -71,7 +78,7 @@ def open_writer(
         raise StoreError("another process is writing the index", "Wait for the running sync, or end it.") from fault
     try:
         with index_table.faults(paths):
-            yield IndexWriter(paths, spec, rebuild=rebuild)
+            yield IndexWriter(paths, spec, embed_question, rebuild=rebuild)
     finally:
         lock.release()
 
@@ -79,9 +86,12 @@ def open_writer(
 class IndexWriter:
     """The table of one embedder, open for writing. Made by `open_writer`."""
 
-    def __init__(self, paths: DataPaths, spec: EmbedderSpec, *, rebuild: bool) -> None:
+    def __init__(
+        self, paths: DataPaths, spec: EmbedderSpec, embed_question: Callable[[str], Vector], *, rebuild: bool
+    ) -> None:
         self._paths = paths
         self._spec = spec
+        self._embed_question = embed_question
         self._connection = index_table.connect(paths)
         self._table = (None if rebuild else self._open_last()) or self._create()
 
@@ -266,6 +276,9 @@ class IndexWriter:
         old = previous.calibration if previous is not None and previous.table == self.table else None
         if old is not None and abs(rows - old.chunks) <= CALIBRATION_DRIFT * old.chunks:
             return old
+        if not rows:
+            return None
         drawn = np.random.default_rng(rows).permutation(rows)[:CALIBRATION_SAMPLE]
-        sample = self._table.take_offsets(sorted(drawn.tolist())).select(["source_file", "vector"]).to_arrow()
-        return background(index_table.matrix(sample), sample.column("source_file").to_pylist(), rows)
+        sample = self._table.take_offsets(sorted(drawn.tolist())).select(["vector"]).to_arrow()
+        questions = np.stack([self._embed_question(probe) for probe in PROBES])
+        return draw_background(questions, index_table.matrix(sample), rows)

@@ -9,6 +9,7 @@ import json
 import os
 import time
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TypeVar
@@ -75,7 +76,8 @@ class ProgressFile:
 
     def clear(self) -> None:
         """The run has ended."""
-        self._path.unlink(missing_ok=True)
+        with suppress(OSError):
+            self._path.unlink(missing_ok=True)
 
     def _write(self) -> None:
         self._written = time.monotonic()
@@ -86,7 +88,8 @@ class ProgressFile:
             beside.write_text(text, encoding="utf-8")
             beside.replace(self._path)
         except OSError:
-            beside.unlink(missing_ok=True)
+            with suppress(OSError):
+                beside.unlink(missing_ok=True)
 
 
 def read_progress(path: Path) -> Progress | None:

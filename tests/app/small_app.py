@@ -24,7 +24,8 @@ from companion_assets.stages.workspace import Workspace
 from companion_assets.stores.settings_file import load_settings
 
 NOTES = {
-    "Cello.md": "---\ndate: 2026-03-01\n---\n# Cello\n\nRegraduated the top of the cello to 4.2 mm.\n\nThe bass bar is spruce.\n",
+    "Cello.md": "---\ndate: 2026-03-01\n---\n# Cello\n\n"
+    "Regraduated the top of the cello to 4.2 mm.\n\nThe bass bar is spruce.\n",
     "Journal/2026-03-02.md": "# Monday\n\n#DayInShort\nRain all day. Bought varnish from Benedita for 38 euros.\n",
     "Kitchen/Soup.md": "# Caldo verde\n\nKale, potatoes and one slice of chouriço. <script>alert(1)</script>\n\n"
     "![remote](https://example.com/pixel.png)\n",

@@ -1,9 +1,11 @@
+import importlib.util
 from pathlib import Path
 
 import psutil
 import pytest
 
 from companion_assets.backends.gguf_file import check_gguf, check_memory, memory_needed, model_fingerprint
+from companion_assets.backends.llama_cpp_generator import LlamaCppGenerator
 from companion_assets.contracts.errors import BackendUnavailable
 
 HEAD = b"GGUF" + (3).to_bytes(4, "little")
@@ -62,3 +64,16 @@ def test_the_fingerprint_follows_the_weights_not_the_name(tmp_path: Path) -> Non
     other.write_bytes(weights)
     assert model_fingerprint(one) == model_fingerprint(copy)
     assert model_fingerprint(one) != model_fingerprint(other)
+
+
+@pytest.mark.parametrize(
+    ("engine", "extra"), [("xllamacpp", "companion[xllamacpp]"), ("llama_cpp", "companion[llama]")]
+)
+def test_a_runtime_that_is_not_installed_is_named_with_the_command(tmp_path: Path, engine: str, extra: str) -> None:
+    if importlib.util.find_spec(engine):
+        pytest.skip(f"{engine} is installed")
+    file = tmp_path / "model.gguf"
+    file.write_bytes(HEAD)
+    with pytest.raises(BackendUnavailable, match="not installed") as caught:
+        LlamaCppGenerator(file, models_dir=tmp_path, engine=engine)  # type: ignore[arg-type]
+    assert extra in caught.value.hint

@@ -73,3 +73,8 @@ def note(path: str, body: str = "text", **changes: Any) -> Note:
         **changes,
     }
     return Note(**values)
+
+
+def question(text: str) -> np.ndarray:
+    """Stands for an embedder's `embed_query`."""
+    return vector(f"question: {text}")

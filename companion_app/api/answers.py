@@ -1,61 +1,14 @@
-"""What goes in and out over HTTP."""
+"""What goes out over HTTP."""
 
 import datetime as dt
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel
 
 from companion_app.desk import Standing
 from companion_app.passages import PassageView
 from companion_app.session import Final
-from companion_assets.contracts.records import Citation, SearchFilters, SearchHit
-
-# A longer question is a pasted text: it would fill the model's context many times over.
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=8000)]
-SessionId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
-Tag = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
-Glob = Annotated[str, StringConstraints(min_length=1, max_length=500)]
-
-
-class _In(BaseModel):
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
-
-
-class FiltersIn(_In):
-    """Hard filters; `after` and `before` are inclusive days."""
-
-    after: dt.date | None = None
-    before: dt.date | None = None
-    tags: list[Tag] = Field(default=[], max_length=50)
-    folder: Glob | None = None
-
-    def filters(self) -> SearchFilters:
-        """The same in the words of the search."""
-        return SearchFilters(self.after, self.before, tuple(tag.removeprefix("#") for tag in self.tags), self.folder)
-
-
-class ChatIn(_In):
-    """A question. Without a `session_id` a new conversation begins."""
-
-    question: Text
-    session_id: SessionId | None = None
-    filters: FiltersIn = FiltersIn()
-    temperature: float | None = Field(None, ge=0.0, le=2.0)
-
-
-class SearchIn(_In):
-    """A search. `k` above the setting `max_top_k` is cut to it."""
-
-    q: Text
-    k: int | None = Field(None, ge=1, le=1000)
-    after: dt.date | None = None
-    before: dt.date | None = None
-    tag: list[Tag] = Field(default=[], max_length=50)
-    folder: Glob | None = None
-
-    def filters(self) -> SearchFilters:
-        """The filters in the words of the search."""
-        return FiltersIn(after=self.after, before=self.before, tags=self.tag, folder=self.folder).filters()
+from companion_assets.contracts.records import Citation, SearchHit
 
 
 class Fault(BaseModel):

@@ -1,0 +1,98 @@
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from companion_app.syncs import Syncs
+from companion_assets.contracts.paths import data_paths
+from tests.app.api.conftest import Start
+
+
+def test_search_answers_in_the_stable_form_by_get_and_post(start: Start) -> None:
+    http = start().http
+    got = http.get("/api/search", params={"q": "bass bar of the cello", "k": 2}).json()
+    assert got == http.post("/api/search", json={"q": "bass bar of the cello", "k": 2}).json()
+    assert got["understood"] == {}
+    hit = got["hits"][0]
+    assert list(hit) == ["path", "heading", "lines", "date", "score", "matched_by", "text"]
+    assert (hit["path"], hit["heading"], hit["date"]) == ("Cello.md", "Cello", "2026-03-01")
+    assert len(got["hits"]) <= 2
+
+
+def test_search_filters_by_day_tag_and_folder(start: Start) -> None:
+    http = start().http
+
+    def paths(**params: str) -> set[str]:
+        hits = http.get("/api/search", params={"q": "cello varnish kale", **params}).json()["hits"]
+        return {hit["path"] for hit in hits}
+
+    assert paths(after="2026-03-02") == {"Journal/2026-03-02.md"}
+    assert paths(before="2026-03-01") == {"Cello.md"}
+    assert paths(folder="Kitchen") == {"Kitchen/Soup.md"}
+    assert paths(tag="#DayInShort") == {"Journal/2026-03-02.md"}
+
+
+@pytest.mark.parametrize("params", [{}, {"q": ""}, {"q": "x", "k": 0}, {"q": "x", "after": "soon"}])
+def test_a_search_that_is_none_is_refused(start: Start, params: dict[str, str]) -> None:
+    response = start(index=False).http.get("/api/search", params=params)
+    assert response.status_code == 422
+    assert set(response.json()) == {"error", "hint"}
+
+
+def test_searching_before_the_first_sync_says_what_to_do(start: Start) -> None:
+    response = start(index=False).http.get("/api/search", params={"q": "cello"})
+    assert response.status_code == 409
+    assert "companion index" in response.json()["hint"]
+
+
+def test_status_and_health_tell_what_is_there(start: Start) -> None:
+    http = start().http
+    status = http.get("/api/index/status").json()
+    assert status["counts"]["notes"] == 3
+    assert status["index"]["notes"] == 3
+    assert status["index"]["embedder"] == "word-hash"
+    assert status["last_sync"]
+    assert status["syncing"] is False
+    health = http.get("/api/health").json()
+    assert health == {"status": "ok", "index": True, "model": {"state": "ready", "model": "scripted", "detail": ""}}
+
+
+def test_before_the_first_sync_status_and_health_are_answered_too(start: Start) -> None:
+    http = start(index=False).http
+    assert http.get("/api/index/status").json()["index"] is None
+    assert http.get("/api/health").json()["index"] is False
+
+
+def test_a_triggered_sync_runs_once_at_a_time_and_indexes_the_vault(start: Start) -> None:
+    """The real command in its own process, embedding with the installed weights."""
+    http = start(index=False).http
+    first = http.post("/api/index/trigger")
+    assert first.status_code == 202
+    assert first.json()["pid"] > 0
+    second = http.post("/index/trigger")
+    assert second.status_code == 409
+    assert "already" in second.json()["error"]
+    assert http.get("/api/index/status").json()["syncing"] is True
+    deadline = time.monotonic() + 120
+    while (status := http.get("/api/index/status").json())["syncing"]:
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    assert status["sync_failure"] == ""
+    assert status["index"]["notes"] == 3
+
+
+def test_a_sync_that_fails_says_why(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COMPANION_VAULT__PATH", str(vault / "gone"))
+    syncs = Syncs(data_paths(), None)
+    syncs.start("test")
+    while syncs.state().running:
+        time.sleep(0.1)
+    assert "gone" in syncs.state().failure
+
+
+def test_looking_at_a_sync_loads_no_dagster() -> None:
+    import subprocess
+
+    code = "import sys; import companion_app.syncs, companion_app.desk; sys.exit('dagster' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
