@@ -7,12 +7,14 @@ complete, each sentence is compared with the passage it cites.
 import re
 from collections.abc import Mapping
 
-from companion_app.excerpts import overlap, sentences, terms
+from companion_app.excerpts import sentences, terms
+from companion_app.phrases import language_of
 
 _MARK = re.compile(r"[\[【]\s*(\d{1,4}(?:\s*[-–,;]\s*\d{1,4})*)\s*[\]】]")
 _OPEN = re.compile(r"[\[【][\d\s,;–-]*$")
 _LONGEST_MARK = 40
 _SUPPORT = 3.0  # one number or two ordinary words in common
+_ENOUGH = 0.8  # a cited passage may hold a little less than the best one
 
 
 class CitationFilter:
@@ -49,39 +51,64 @@ def cited_numbers(reply: str) -> list[int]:
     return list(dict.fromkeys(n for match in _MARK.finditer(reply) for n in _numbers(match.group(1))))
 
 
-def settle_citations(reply: str, passages: Mapping[int, str]) -> str:
+def settle_citations(reply: str, passages: Mapping[int, str], question: str = "") -> str:
     """Give every supported sentence the passage that supports it.
 
-    A citation whose passage shares nothing with its sentence is replaced by the passage that shares most; a sentence
-    without any citation gets one if a passage clearly supports it. Nothing else of the reply changes.
+    What counts is what a sentence says beyond the question: its numbers, names and words that were not asked. A
+    citation is replaced where another passage clearly holds more of them; a sentence without any citation gets one if
+    a passage supports it. A sentence that cites a note and of which no note says a word is dropped: it was invented.
+    Nothing else of the reply changes.
 
     Args:
         reply: Finished reply, already filtered.
-        passages: Number → text of the passages that were shown.
+        passages: Number → text of the passages that were found for this question, best first.
+        question: What was asked.
     """
+    words = {number: terms(text) for number, text in passages.items()}
+    asked = terms(question)
     settled = reply
     position = 0
     for sentence in _with_marks(reply):
-        fixed = _settle_sentence(sentence, passages)
+        fixed = "" if _is_invented(sentence, passages, words, asked) else _settle_sentence(sentence, words, asked)
         at = settled.index(sentence, position)
         settled = settled[:at] + fixed + settled[at + len(sentence) :]
         position = at + len(fixed)
-    return settled
+    return settled.strip()
 
 
-def _settle_sentence(sentence: str, passages: Mapping[int, str]) -> str:
-    bare = _MARK.sub("", sentence).strip()
-    wanted = terms(bare)
-    support = {number: overlap(wanted, text) for number, text in passages.items()}
+def _is_invented(
+    sentence: str, passages: Mapping[int, str], words: Mapping[int, dict[str, float]], asked: dict[str, float]
+) -> bool:
+    """A cited sentence whose every new word or number is in none of the passages.
+
+    Words of another language than the passages' prove nothing; numbers do.
+    """
+    bare = _MARK.sub("", sentence)
+    new = [term for term in terms(bare) if term not in asked]
+    if not cited_numbers(sentence) or not new or any(term in found for found in words.values() for term in new):
+        return False
+    spoken = language_of(bare)
+    return any(term[0].isdigit() for term in new) or any(language_of(text) == spoken for text in passages.values())
+
+
+def _settle_sentence(sentence: str, passages: Mapping[int, dict[str, float]], asked: dict[str, float]) -> str:
+    said = terms(_MARK.sub("", sentence))
+    new = {term: weight for term, weight in said.items() if term not in asked}
+    support = {number: _support(new, said, words) for number, words in passages.items()}
     best = max(support, key=lambda number: support[number], default=None)
     if best is None or support[best] < _SUPPORT:
         return sentence
     cited = cited_numbers(sentence)
     if not cited:
         return _marked(sentence, best)
-    if max(support.get(number, 0.0) for number in cited) >= min(_SUPPORT, support[best]):
+    if max(support.get(number, 0.0) for number in cited) >= _ENOUGH * support[best]:
         return sentence
     return _marked(_MARK.sub("", sentence).rstrip(), best)
+
+
+def _support(new: dict[str, float], said: dict[str, float], words: dict[str, float]) -> float:
+    """Weight of what a passage shares with a sentence; what was not asked counts, the rest breaks ties."""
+    return sum(new[term] for term in new if term in words) + 0.5 * sum(said[term] for term in said if term in words)
 
 
 def _marked(sentence: str, number: int) -> str:

@@ -33,6 +33,11 @@ class NumberedHit:
     hit: SearchHit
 
     @property
+    def evidence(self) -> str:
+        """Everything the passage tells, its label included."""
+        return f"{self.label}\n{self.hit.text}"
+
+    @property
     def label(self) -> str:
         """Date, title and section, as shown to the model."""
         hit = self.hit
@@ -75,6 +80,7 @@ class Conversation:
 
     turns: list[Sent] = field(default_factory=list)
     numbers: dict[str, int] = field(default_factory=dict)
+    known: dict[int, NumberedHit] = field(default_factory=dict)
 
     @property
     def exchanges(self) -> list[Exchange]:
@@ -88,9 +94,9 @@ class Conversation:
 
     def number(self, hits: Sequence[SearchHit]) -> list[NumberedHit]:
         """Give every hit its number: the one it has already, or the next."""
-        for hit in hits:
-            self.numbers.setdefault(hit.chunk_id, len(self.numbers) + 1)
-        return [NumberedHit(self.numbers[hit.chunk_id], hit) for hit in hits]
+        numbered = [NumberedHit(self.numbers.setdefault(hit.chunk_id, len(self.numbers) + 1), hit) for hit in hits]
+        self.known |= {each.number: each for each in numbered}
+        return numbered
 
     def record(self, plan: Plan, reply: str, turns: int) -> None:
         """Remember a finished turn; at most the last `turns` are kept."""

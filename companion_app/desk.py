@@ -1,7 +1,5 @@
 """What page and API both work with: the app's parts, and one look at how everything stands."""
 
-import logging
-import threading
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,13 +7,11 @@ from companion_app.bootstrap import Companion, ModelState
 from companion_app.conversations import Conversations
 from companion_app.passages import Passages
 from companion_app.syncs import Syncs, SyncState
-from companion_assets.contracts.errors import CompanionError, IndexMissing, StoreError
+from companion_assets.contracts.errors import IndexMissing, StoreError
 from companion_assets.contracts.manifests import IndexManifest
 from companion_assets.daemon.running import Services, running_services
 from companion_assets.stores.catalog_view import CatalogCounts, CatalogView
 from companion_assets.stores.index_table import read_manifest
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +58,7 @@ class Desk:
 
     def warm(self) -> None:
         """Open in the background what the first question needs; the page is there before."""
-        self.companion.load_generator()
-        threading.Thread(target=self._open_search, name="companion-warm", daemon=True).start()
+        self.companion.warm()
 
     def standing(self) -> Standing:
         """One look at index, sync, services and model; loads nothing."""
@@ -84,13 +79,6 @@ class Desk:
             services=running_services(paths),
             model=self.companion.model_state(),
         )
-
-    def _open_search(self) -> None:
-        try:
-            self.companion.embedder.embed_query(self.companion.settings.companion.name)
-            _ = self.companion.retriever
-        except CompanionError as fault:
-            _log.info("search is not ready yet: %s", fault.message)
 
     def close(self) -> None:
         """Stop running turns, then the engines."""

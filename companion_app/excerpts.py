@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterator
 from itertools import pairwise
 
-_WORD = re.compile(r"[^\W_]+", re.UNICODE)
+_WORD = re.compile(r"\d+(?:[.,:/-]\d+)+|[^\W_]+")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
 _MARKUP = (
     (re.compile(r"!\[\[[^\]\n]*\]\]|!\[[^\]\n]*\]\([^)\n]*\)"), ""),  # embeds

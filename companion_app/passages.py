@@ -145,7 +145,7 @@ class Passages:
             lines=tuple(Line(n, lines[n - 1], state != "changed" and first <= n <= last) for n in shown),
             text=wanted.text or "\n".join(lines[first - 1 : last]),
             state=state,
-            obsidian_url=self._obsidian_url(wanted.path),
+            obsidian_url=obsidian_url(self._vault, wanted.path) if self._vault else "",
         )
 
     def _lines_of(self, path: str) -> list[str]:
@@ -173,9 +173,10 @@ class Passages:
             raise PathRefused(f"{path} is a link that leads out of the vault", "copy the file into the vault")
         return file
 
-    def _obsidian_url(self, path: str) -> str:
-        vault = self._vault.name if self._vault else ""
-        return f"obsidian://open?vault={quote(vault, safe='')}&file={quote(path.removesuffix('.md'), safe='')}"
+
+def obsidian_url(vault: Path, path: str) -> str:
+    """Opens a note in Obsidian, which knows a vault by the name of its folder."""
+    return f"obsidian://open?vault={quote(vault.name, safe='')}&file={quote(path.removesuffix('.md'), safe='')}"
 
 
 def _of_citation(cited: Citation | None, chunk_id: str) -> _Wanted:

@@ -1,7 +1,7 @@
 """From a question to the passages that may answer it."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from companion_app.excerpts import terms
@@ -34,11 +34,15 @@ NOTHING = Retrieval((), False, 0.0)
 
 
 class Retriever:
-    """Embeds the question, searches the live index, and decides whether anything found is relevant."""
+    """Embeds the question, searches the live index, and decides whether anything found is relevant.
 
-    def __init__(self, index: ChunkIndex, embedder: Embedder, settings: SearchSettings) -> None:
-        self._index = index
-        self._embedder = embedder
+    Args:
+        engines: Gives the index and the embedder that made it; asked at every search, so that both may be exchanged.
+        settings: `rag.search`.
+    """
+
+    def __init__(self, engines: Callable[[], tuple[ChunkIndex, Embedder]], settings: SearchSettings) -> None:
+        self._engines = engines
         self._settings = settings
 
     def retrieve(
@@ -54,6 +58,7 @@ class Retriever:
 
         Raises:
             IndexMissing: Nothing has been indexed.
+            IndexMismatch: The index was made by another embedder.
             BackendUnavailable: The embedder failed.
         """
         started = time.perf_counter()
@@ -66,8 +71,9 @@ class Retriever:
         return Retrieval(strong or tuple(hits), bool(strong), time.perf_counter() - started)
 
     def _search(self, text: str, k: int, filters: SearchFilters | None) -> list[SearchHit]:
-        vector = self._embedder.embed_query(text) if text.strip() else None
-        return search(self._index, vector, text, k, filters or SearchFilters(), self._settings.hybrid_search)
+        index, embedder = self._engines()
+        vector = embedder.embed_query(text) if text.strip() else None
+        return search(index, vector, text, k, filters or SearchFilters(), self._settings.hybrid_search)
 
 
 def _merged(hits: Sequence[SearchHit], together: Sequence[SearchHit]) -> list[SearchHit]:

@@ -13,11 +13,11 @@ from companion_app.citations import CitationFilter, cited_numbers, settle_citati
 from companion_app.context import Conversation, NumberedHit, Plan, Sent, plan_turn
 from companion_app.excerpts import excerpt
 from companion_app.intent import is_small_talk
-from companion_app.phrases import is_abstention, say
+from companion_app.phrases import say
 from companion_app.retrieval import NOTHING, Retriever
 from companion_assets.backends.protocols import Generator, TokenStream
 from companion_assets.contracts.errors import BackendUnavailable
-from companion_assets.contracts.prompt import Exchange, render_question, render_system
+from companion_assets.contracts.prompt import ABSTENTION, Exchange, render_question, render_system
 from companion_assets.contracts.records import Citation, SearchFilters, Turn
 from companion_assets.contracts.settings import CompanionSettings
 from companion_assets.stores.chat_log import ChatLog
@@ -154,7 +154,7 @@ class ChatSession:
         hits = self._conversation.number(found.hits if found.relevant else ())
         timings = {"retrieval": time.perf_counter() - started}
         yield Sources(tuple(_citation(hit) for hit in hits), timings["retrieval"])
-        writer = _Writer(question, hits, timings, started, stop or Stop())
+        writer = _Writer(question, hits, self._conversation.known, timings, started, stop or Stop())
         try:
             if found.relevant:
                 yield from self._written(writer, temperature)
@@ -210,9 +210,16 @@ class _Writer:
     """Collects one reply while it streams."""
 
     def __init__(
-        self, question: str, hits: list[NumberedHit], timings: dict[str, float], started: float, stop: Stop
+        self,
+        question: str,
+        hits: list[NumberedHit],
+        known: dict[int, NumberedHit],
+        timings: dict[str, float],
+        started: float,
+        stop: Stop,
     ) -> None:
         self.question = question
+        self.known = known
         self.stop = stop
         self.hits = hits
         self.timings = timings
@@ -261,16 +268,16 @@ class _Writer:
 
     def turn(self) -> Turn:
         """The finished turn, citations settled and bound to their chunks."""
-        shown = self.plan.shown if self.plan else {hit.number: hit.hit.text for hit in self.hits}
+        numbers = self.plan.shown if self.plan else [hit.number for hit in self.hits]
+        shown = {number: self.known[number] for number in numbers}
         reply = self._text.strip()
-        if not is_abstention(reply) and self.plan is not None:
-            reply = settle_citations(reply, {n: text for n, text in shown.items() if self._is_hit(n)})
-        used = cited_numbers(reply)
-        citations = tuple(_citation(hit) for hit in self.hits if hit.number in used)
+        if reply == ABSTENTION:
+            reply = say("nothing_found", self.question)
+        elif self.plan is not None and not self.stopped:
+            evidence = {number: hit.evidence for number, hit in shown.items()}
+            reply = settle_citations(reply, evidence, self.question) or say("nothing_found", self.question)
+        citations = tuple(_citation(shown[number]) for number in cited_numbers(reply) if number in shown)
         return Turn(self.question, reply, citations, uuid.uuid4().hex, self.model, self.stopped)
-
-    def _is_hit(self, number: int) -> bool:
-        return any(hit.number == number for hit in self.hits)
 
 
 def _citation(numbered: NumberedHit) -> Citation:

@@ -12,4 +12,6 @@ defs = dg.Definitions(
     sensors=[vault_changes],
     schedules=[daily_sync],
     resources={"knowledge": KnowledgeResource()},
+    # For what Dagster's own page starts: a process per step would pay the start and the embedder four times.
+    executor=dg.in_process_executor,
 )

@@ -5,10 +5,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from companion_assets.contracts.records import SearchFilters
+from companion_assets.contracts.records import LONGEST_QUESTION, SearchFilters
 
-# A longer question is a pasted text: it would fill the model's context many times over.
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=8000)]
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_QUESTION)]
 SessionId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 Tag = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 Glob = Annotated[str, StringConstraints(min_length=1, max_length=500)]

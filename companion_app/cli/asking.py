@@ -1,161 +1,147 @@
-"""`search`, `ask` and `chat` in the terminal."""
+"""`ask` and `chat` in the terminal."""
 
-import datetime as dt
-import json
+import signal
 import sys
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict
-from typing import Any
-from urllib.parse import quote
+from types import FrameType
 
-from rich.markup import escape
-from rich.text import Text
-
-from companion_app.bootstrap import Companion, open_companion
-from companion_app.cli.console import err, interactive, out
-from companion_app.session import ChatSession, Delta, Final, Notice, ReplyEvent, Sources
+from companion_app.bootstrap import Companion
+from companion_app.cli.console import err, fail, interactive, out, print_json
+from companion_app.cli.opening import checked, open_here
+from companion_app.cli.replies import ReplyView
+from companion_app.session import ChatSession, Final, ReplyEvent, Stop
 from companion_assets.contracts.errors import CompanionError
-from companion_assets.contracts.records import Citation, SearchFilters, SearchHit
+from companion_assets.contracts.records import SearchFilters
+from companion_assets.stores.index_table import read_manifest
 
-_PREVIEW = 240
-
-
-def filters_of(
-    after: dt.datetime | None, before: dt.datetime | None, tags: Sequence[str] | None, folder: str | None
-) -> SearchFilters:
-    """Filters from command-line options."""
-    return SearchFilters(
-        after=after.date() if after else None,
-        before=before.date() if before else None,
-        tags=tuple(tag.removeprefix("#") for tag in tags or ()),
-        folder=folder,
-    )
+_INTERRUPTED = 130
+_EXAMPLE = 'companion ask "When did I …?"'
 
 
-def show_hits(query: str, k: int | None, filters: SearchFilters, *, as_json: bool) -> None:
-    """Print what a search finds."""
-    companion = open_companion()
-    try:
-        found = companion.retriever.retrieve(query, k=k, filters=filters)
-        if as_json:
-            hits = [hit_json(hit) for hit in found.hits]
-            out.print_json(json.dumps({"hits": hits, "understood": {}}, ensure_ascii=False))
-            return
-        if not found.hits:
-            out.print("Nothing found.")
-        elif not found.relevant:
-            out.print("Nothing that clearly matches; the nearest passages:", style="dim")
-        for rank, hit in enumerate(found.hits, 1):
-            place = place_of(hit.path, hit.first_line, hit.last_line)
-            out.print(f"[bold]{rank}. {escape(hit.title)}[/] [dim]{escape(place)} · {hit.score:.2f}[/]")
-            out.print(Text("   " + " ".join(hit.text.split())[:_PREVIEW]))
-    finally:
-        companion.close()
+def answer_once(question: str | None, filters: SearchFilters, *, as_json: bool) -> int:
+    """Answer one question and print the sources it cites; returns the exit status.
 
-
-def hit_json(hit: SearchHit) -> dict[str, Any]:
-    """A hit in the stable form of `companion search --json`."""
-    return {
-        "path": hit.path,
-        "heading": hit.section,
-        "lines": [hit.first_line, hit.last_line],
-        "date": hit.date.isoformat() if hit.date else None,
-        "score": round(hit.score, 4),
-        "matched_by": list(hit.matched_by),
-        "text": hit.text,
-    }
-
-
-def answer_once(question: str, filters: SearchFilters, *, as_json: bool) -> None:
-    """Answer one question and print the sources it cites."""
-    asked = sys.stdin.read().strip() if question == "-" else question.strip()
-    if not asked:
-        raise CompanionError("no question was given", 'companion ask "When did I …?"')
-    companion = open_companion()
-    try:
+    Args:
+        question: None or `-` reads standard input.
+        filters: Hard filters of the search.
+        as_json: Print the turn as a document instead.
+    """
+    if question is None and sys.stdin.isatty():
+        raise CompanionError("no question was given", _EXAMPLE)
+    asked = checked(sys.stdin.read() if question in (None, "-") else question or "", "question", _EXAMPLE)
+    with closing(open_here()) as companion, _view(companion) as view:
+        read_manifest(companion.paths)  # before anything is loaded
         companion.load_generator()
-        final = _print_events(companion, companion.session().reply(asked, filters=filters), quiet=as_json)
-        if as_json:
-            document = {**asdict(final.turn), "timings": final.timings, "counts": final.counts}
-            out.print_json(json.dumps(document, ensure_ascii=False))
-    finally:
-        companion.close()
+        companion.search_engines()
+        view.looking()
+        final = _play(companion.session(), asked, filters, (lambda _: None) if as_json else view.show)
+    if as_json:
+        print_json({**asdict(final.turn), "timings": final.timings, "counts": final.counts})
+    else:
+        _tell_of_missing_model(companion, final)
+    return _INTERRUPTED if final.turn.stopped else 0
 
 
-def converse(session_id: str | None) -> None:
-    """A conversation, until `/exit` or the end of input."""
-    companion = open_companion()
-    try:
-        companion.load_generator()
+def converse(session_id: str | None) -> int:
+    """A conversation, until `/exit` or the end of input; returns the exit status.
+
+    Args:
+        session_id: An earlier conversation to carry on.
+
+    Raises:
+        CompanionError: There is no such conversation, or nothing has been indexed.
+    """
+    with closing(open_here()) as companion:
+        read_manifest(companion.paths)
+        said = companion.chat_log.turns(session_id) if session_id else []
+        if session_id and not said:
+            raise CompanionError(f"there is no conversation {session_id}", "companion chat begins a new one")
+        companion.warm()
         session = companion.session(session_id)
         if interactive():
-            out.print(
-                f"[bold]{escape(companion.settings.companion.name)}[/] [dim]· /exit ends, Ctrl-C stops a reply[/]"
-            )
-        while (line := _read_line()) is not None:
-            if line in ("/exit", "/quit"):
-                break
-            if line.startswith("/"):
-                out.print(f"There is no command {line.split()[0]}; /exit ends.", markup=False)
-            elif line:
-                _one_turn(companion, session, line)
-    finally:
-        companion.close()
+            _greet(companion, len(said))
+        status = 0
+        while (line := _read_line()) is not None and line not in ("/exit", "/quit"):
+            status = max(status, _respond(companion, session, line))
+        if interactive() and companion.chat_log.turns(session.session_id, 1):
+            out.print(f"to carry on: companion chat --session {session.session_id}", style="dim")
+        return 0 if interactive() else status
 
 
-def _one_turn(companion: Companion, session: ChatSession, question: str) -> None:
-    events = session.reply(question)
+def _respond(companion: Companion, session: ChatSession, line: str) -> int:
+    """Answer a line of the conversation; what goes wrong does not end it."""
+    if line.startswith("/"):
+        err.print(f"there is no command {line.split()[0]}; /exit ends", markup=False)
+        return 1
+    if not line:
+        return 0
     try:
-        _print_events(companion, events)
-    except KeyboardInterrupt:
-        events.close()
-        out.print("\n[dim]stopped[/]")
+        with _view(companion) as view:
+            view.looking()
+            final = _play(session, checked(line, "question", ""), SearchFilters(), view.show)
+        _tell_of_missing_model(companion, final)
     except CompanionError as fault:
-        err.print(f"error: {fault.message}\nhint:  {fault.hint}", markup=False)
+        fail(fault)
+        return 1
+    return 0
+
+
+def _play(session: ChatSession, question: str, filters: SearchFilters, show: Callable[[ReplyEvent], None]) -> Final:
+    """One turn, shown as it goes; Ctrl-C stops the reply and keeps what was written."""
+    stop = Stop()
+    with _stopped_by_ctrl_c(stop):
+        for event in session.reply(question, filters=filters, stop=stop):
+            show(event)
+    if not isinstance(event, Final):
+        raise CompanionError("the reply broke off", "ask again")
+    return event
+
+
+@contextmanager
+def _stopped_by_ctrl_c(stop: Stop) -> Iterator[None]:
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        if stop.asked:  # the second time: leave
+            raise KeyboardInterrupt
+        # Beside this thread, which may hold the lock that the stop needs.
+        threading.Thread(target=stop, daemon=True).start()
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _view(companion: Companion) -> ReplyView:
+    return ReplyView(companion.settings.vault.path, streaming=companion.settings.companion.chat.streaming)
+
+
+def _greet(companion: Companion, turns: int) -> None:
+    with suppress(ImportError):
+        import readline  # noqa: F401 - arrow keys and earlier lines at the prompt
+    carried = f" · carrying on after {turns} turns" if turns else ""
+    out.print(companion.settings.companion.name, style="bold", end="", markup=False)
+    out.print(f"{carried} · /exit ends, Ctrl-C stops a reply", style="dim")
 
 
 def _read_line() -> str | None:
-    try:
-        return input("\n› " if interactive() else "").strip()
-    except EOFError:
-        return None
+    """The next line; None at the end of input."""
+    while True:
+        try:
+            return input("\n› " if interactive() else "").strip()
+        except EOFError:
+            return None
+        except KeyboardInterrupt:
+            if not interactive():
+                raise
+            out.print("\n/exit ends", style="dim")
 
 
-def _print_events(companion: Companion, events: Iterator[ReplyEvent], *, quiet: bool = False) -> Final:
-    """Stream a reply to the terminal; returns its end."""
-    streamed = ""
-    for event in events:
-        match event:
-            case Sources(citations) if citations and not quiet:
-                titles = list(dict.fromkeys(citation.title for citation in citations))
-                out.print(f"[dim]reading {escape(', '.join(titles[:4]))}{' …' if len(titles) > 4 else ''}[/]")
-            case Notice(text):
-                err.print(text, style="yellow", markup=False)
-            case Delta(text) if not quiet:
-                streamed += text
-                out.print(text, end="", markup=False)
-            case Final(turn):
-                if not quiet:
-                    out.print()
-                    if turn.reply != streamed.strip():
-                        # Citations were settled after streaming: show the reply that is kept.
-                        out.print(f"\n{turn.reply}", markup=False)
-                    _print_sources(companion, turn.citations)
-                return event
-    raise CompanionError("the reply broke off", "ask again")
-
-
-def _print_sources(companion: Companion, citations: Sequence[Citation]) -> None:
-    vault = companion.settings.vault.path
-    for citation in citations:
-        place = place_of(citation.path, citation.first_line, citation.last_line)
-        link = f"obsidian://open?path={quote(str(vault / citation.path))}" if vault else ""
-        line = Text(f"[{citation.number}] ", style="bold")
-        line.append(place, style=f"link {link}" if link else "")
-        line.append(f" · {citation.section}" if citation.section else "", style="dim")
-        out.print(line)
-
-
-def place_of(path: str, first: int, last: int) -> str:
-    """`Journal/2026-03-01.md:12-14`."""
-    return f"{path}:{first}" if first == last else f"{path}:{first}-{last}"
+def _tell_of_missing_model(companion: Companion, final: Final) -> None:
+    """Why an answer is only quoted, if nobody asked for that."""
+    wanted = companion.settings.model.inference.backend != "none"
+    if final.turn.citations and not final.turn.model and wanted and companion.model_state().state == "none":
+        err.print("quoted, because no model is installed; companion doctor tells how to get one", style="dim")

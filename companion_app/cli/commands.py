@@ -1,12 +1,18 @@
 """Every command of `companion`, its arguments and its help. What they do stands in the modules beside this one."""
 
 import datetime as dt
+import io
+import logging
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from companion_app.cli.console import speaks_plainly
+
+if TYPE_CHECKING:
+    from companion_app.cli.waiting import Waiting
 
 app = typer.Typer(
     name="companion",
@@ -117,7 +123,8 @@ def search(
     as_json: Json = False,
 ) -> None:
     """Find passages in your notes."""
-    from companion_app.cli.asking import filters_of, show_hits
+    with _shown_at_once():
+        from companion_app.cli.searching import filters_of, show_hits
 
     show_hits(query, k, filters_of(after, before, tag, folder), as_json=as_json)
 
@@ -125,7 +132,7 @@ def search(
 @app.command()
 @speaks_plainly
 def ask(
-    question: Annotated[str, typer.Argument(help="Your question; '-' reads it from standard input.")] = "-",
+    question: Annotated[str | None, typer.Argument(help="Your question; '-' reads it from standard input.")] = None,
     after: Day = None,
     before: Day = None,
     tag: Tags = None,
@@ -133,9 +140,11 @@ def ask(
     as_json: Json = False,
 ) -> None:
     """Answer one question from your notes, with the lines it stands on."""
-    from companion_app.cli.asking import answer_once, filters_of
+    with _shown_at_once():
+        from companion_app.cli.asking import answer_once
+        from companion_app.cli.searching import filters_of
 
-    answer_once(question, filters_of(after, before, tag, folder), as_json=as_json)
+    raise typer.Exit(answer_once(question, filters_of(after, before, tag, folder), as_json=as_json))
 
 
 @app.command()
@@ -144,11 +153,24 @@ def chat(
     session: Annotated[str | None, typer.Option(help="Carry on this conversation.")] = None,
 ) -> None:
     """Talk with Companion in the terminal."""
-    from companion_app.cli.asking import converse
+    with _shown_at_once():
+        from companion_app.cli.asking import converse
 
-    converse(session)
+    raise typer.Exit(converse(session))
+
+
+def _shown_at_once() -> "Waiting":
+    """What a person sees while the command's own modules load, which takes half a second."""
+    from companion_app.cli.waiting import OPENING, Waiting
+
+    return Waiting(OPENING)
 
 
 def main() -> None:
     """Entry point of the `companion` script."""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # file names and pasted text may be no text at all
+    logging.getLogger("companion_app").addHandler(logging.NullHandler())  # warnings are for the log, not the terminal
+    logging.getLogger("companion_assets").addHandler(logging.NullHandler())
     app()

@@ -1,15 +1,15 @@
 """`index`, `sync`, `reindex` and `status` in the terminal."""
 
+import datetime as dt
 import json
-import threading
-import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.markup import escape
 from rich.table import Table
 
-from companion_app.cli.console import err, out
+from companion_app.cli.console import err, out, print_json
+from companion_app.cli.watching import Watched
 from companion_assets.contracts.errors import CompanionError, IndexMissing
 from companion_assets.contracts.paths import DataPaths, data_paths
 from companion_assets.stores.catalog_view import CatalogView, NoteState
@@ -25,14 +25,16 @@ _SHOWN_PROBLEMS = 10
 def sync_vault(*, as_json: bool, reason: str, rebuild: bool = False) -> int:
     """Run the sync job, showing progress; returns the exit status."""
     paths = data_paths()
-    with _Watched(paths, visible=not as_json):
+    if read_progress(paths.progress_file):
+        err.print("Another sync is running; this one begins when it ends.", style="dim")
+    with Watched(paths, visible=not as_json):
         # A second of imports: only for commands that sync.
         from companion_assets.daemon.launching import run_sync
         from companion_assets.definitions import defs
 
         result = run_sync(paths, defs, rebuild=rebuild, reason=reason)
     if as_json:
-        out.print_json(json.dumps(asdict(result)))
+        print_json(asdict(result))
         return 0 if result.success else 1
     if not result.success:
         raise CompanionError(f"the sync failed: {result.failure}", f"its log: run {result.run_id}; companion doctor")
@@ -58,17 +60,23 @@ def show_status(note: str | None, *, as_json: bool) -> int:
             "skipped_notes": [{"path": path, "reason": reason} for path, reason in skipped],
             "index": json.loads(manifest.to_json()) if manifest else None,
         }
-        out.print_json(json.dumps(document, ensure_ascii=False))
+        print_json(document)
         return 0
     if manifest is None:
         out.print("Nothing is indexed yet. Run: companion index")
         return 0
-    table = Table("folder", *("notes", "chunks", "partial", "skipped", "pending"), box=None, pad_edge=False)
+    table = Table("folder", box=None, pad_edge=False)
+    for heading in ("notes", "chunks", "partial", "skipped", "pending"):
+        table.add_column(heading, justify="right")
     for name, folder in folders.items():
-        figures = (folder.notes, folder.chunks, folder.partial, folder.skipped, folder.pending)
-        table.add_row(name, *(f"{figure:,}" for figure in figures))
+        problems = (folder.partial, folder.skipped, folder.pending)
+        figures = (f"{folder.notes:,}", f"{folder.chunks:,}", *(f"{figure:,}" if figure else "" for figure in problems))
+        table.add_row(escape(name), *figures)
     out.print(table)
-    out.print(f"{counts.notes:,} notes, {counts.chunks:,} chunks · {manifest.embedder.model} · {manifest.published_at}")
+    published = dt.datetime.fromisoformat(manifest.published_at).astimezone()
+    out.say(
+        f"{counts.notes:,} notes, {counts.chunks:,} chunks · {manifest.embedder.model} · {published:%Y-%m-%d %H:%M}"
+    )
     for path, reason in skipped[:_SHOWN_PROBLEMS]:
         out.print(f"skipped {path}: {reason}", markup=False, style="dim")
     return 0
@@ -79,7 +87,7 @@ def _show_note(catalog: CatalogView, note: str, *, as_json: bool) -> int:
     if state is None:
         raise CompanionError(f"no note {note} has been seen", "give its path from the vault's root, with .md")
     if as_json:
-        out.print_json(json.dumps(asdict(state), default=str, ensure_ascii=False))
+        print_json(asdict(state))
         return 0
     out.print(f"{state.path}: {_standing(state)}", markup=False)
     if state.reason:
@@ -102,45 +110,10 @@ def _print_result(paths: DataPaths, result: "SyncResult") -> None:
     read = result.counts.get("notes", {})
     embedded = result.counts.get("embeddings", {})
     counts = CatalogView(paths.catalog_db).counts()
-    out.print(
+    out.say(
         f"{read.get('read', 0):,} notes read, {read.get('removed', 0):,} removed, "
         f"{embedded.get('embedded', 0):,} passages embedded in {result.seconds:.1f} s. "
         f"The index holds {counts.chunks:,} passages of {counts.notes - counts.skipped:,} notes."
     )
     if counts.skipped or counts.partial:
         out.print(f"{counts.skipped} skipped, {counts.partial} read in part: companion status", style="dim")
-
-
-class _Watched:
-    """Shows the progress file of the running sync: a bar for a person, a line per phase for a program."""
-
-    def __init__(self, paths: DataPaths, *, visible: bool) -> None:
-        self._paths = paths
-        self._visible = visible
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._bars if err.is_terminal else self._lines, daemon=True)
-
-    def __enter__(self) -> None:
-        if self._visible:
-            self._thread.start()
-
-    def __exit__(self, *_: object) -> None:
-        self._done.set()
-        if self._visible:
-            self._thread.join()
-
-    def _bars(self) -> None:
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=err, transient=True) as progress:
-            task = progress.add_task("looking at the vault", total=None)
-            while not self._done.wait(0.2):
-                if now := read_progress(self._paths.progress_file):
-                    progress.update(task, description=f"{now.phase} {now.folder}", total=now.total, completed=now.done)
-
-    def _lines(self) -> None:
-        said, last = "", 0.0
-        while not self._done.wait(0.2):
-            now = read_progress(self._paths.progress_file)
-            if now and (now.phase != said or time.monotonic() - last > 10):
-                said, last = now.phase, time.monotonic()
-                err.print(f"{now.phase} {now.folder}: {now.done}/{now.total}", markup=False)

@@ -1,9 +1,8 @@
 """`init` and `doctor`."""
 
-import json
 from pathlib import Path
 
-from companion_app.cli.console import out
+from companion_app.cli.console import out, print_json
 from companion_app.doctor import render_report, run_doctor
 from companion_assets.contracts.paths import data_paths
 from companion_assets.stores.settings_file import load_settings, write_initial_settings
@@ -20,7 +19,7 @@ def examine(as_json: bool) -> int:
     """Print the doctor's report; returns 1 if something is missing."""
     report = run_doctor(load_settings(), data_paths())
     if as_json:
-        out.print_json(json.dumps(report.to_json(), ensure_ascii=False))
+        print_json(report.to_json())
     else:
         render_report(report, out)
     return 0 if report.healthy else 1

@@ -5,14 +5,16 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from companion_app.doctor.report import Check, State
-from companion_assets.backends.factory import open_embedder, open_generator
+from companion_assets.backends.factory import open_embedder
 from companion_assets.backends.gguf_file import check_gguf, check_memory
+from companion_assets.backends.ollama_client import look_up, open_client
 from companion_assets.backends.weights import ANSWERERS, E5_SMALL, answerer_available, find_embedder_weights
 from companion_assets.contracts.errors import BackendUnavailable
 from companion_assets.contracts.paths import DataPaths, model_cache_dir
 from companion_assets.contracts.settings import EmbeddingSettings, InferenceSettings
 
 SETUP = "make setup (in Companion's folder)"
+_SERVER_SECONDS = 5.0
 RUNTIMES = {"llama.cpp": "llama_cpp", "xllamacpp": "xllamacpp"}
 
 
@@ -60,10 +62,7 @@ def check_answerer(settings: InferenceSettings, paths: DataPaths) -> Check:
     if settings.backend == "none":
         return Check("answerer", "ok", "none, as set: answers are quoted passages")
     if settings.backend == "ollama":
-        generator = open_generator(settings, paths)
-        if generator is not None:
-            generator.close()
-        return Check("answerer", "ok", f"{settings.model} at {settings.base_url}")
+        return _check_ollama_model(settings.model or "", settings.base_url)
     if settings.model_path:
         return _check_gguf_model(Path(settings.model_path).expanduser(), settings.context_length)
     wanted = [settings.model] if settings.model in ANSWERERS else list(ANSWERERS)
@@ -74,6 +73,14 @@ def check_answerer(settings: InferenceSettings, paths: DataPaths) -> Check:
         return Check("answerer", state, detail, f"{SETUP}, or set model.inference.model_path to a GGUF file")
     file = model_cache_dir() / ANSWERERS[ready].file_name
     return _check_gguf_model(file, settings.context_length) if file.exists() else Check("answerer", "ok", ready)
+
+
+def _check_ollama_model(model: str, base_url: str) -> Check:
+    client = open_client(base_url, _SERVER_SECONDS)
+    card = look_up(client, model, base_url)
+    if card.capabilities and "completion" not in card.capabilities:
+        return Check("answerer", "fail", f"the Ollama model {model!r} does not chat", "set model.inference.model")
+    return Check("answerer", "ok", f"{card.name} at {base_url}")
 
 
 def _check_gguf_model(file: Path, context_length: int) -> Check:

@@ -68,7 +68,12 @@ def open_generator(
     if settings.backend == "ollama":
         from companion_assets.backends.ollama_generator import OllamaGenerator
 
-        return OllamaGenerator(settings.model or "", base_url=settings.base_url, context_length=settings.context_length)
+        return OllamaGenerator(
+            settings.model or "",
+            base_url=settings.base_url,
+            context_length=settings.context_length,
+            models_dir=paths.models_dir,
+        )
     runtime = _runtime(settings)
     model = _model_file(settings)
     if runtime is None or model is None:

@@ -5,8 +5,8 @@ from question to question; then the conversation, each turn exactly as it was on
 the passages that were found for it. Passages are numbered through the whole conversation, and they are fenced as
 data: text in them is quoted material, never an instruction.
 
-Three worked examples, one of them an abstention, are what makes a small model cite: the embedded 1.5B model scored
-14 of 15 right and exactly cited with them, 5 of 15 without.
+Worked examples, one of them an abstention, are what makes a small model cite: the embedded 1.5B model scored 14 of 15
+right and exactly cited with three, 5 of 15 with none.
 """
 
 import re
@@ -16,7 +16,7 @@ from functools import cache
 
 from companion_assets.contracts.records import Message
 
-PROMPT_VERSION = 1
+PROMPT_VERSION = 2
 
 ABSTENTION = "Your notes don't say."
 
@@ -69,31 +69,54 @@ def render_passage(passage: Passage) -> str:
 
 
 def render_question(question: str, passages: Sequence[Passage], seen: Sequence[int] = ()) -> str:
-    """The user message: new passages in full, passages of earlier turns by number, then the question."""
-    parts: list[str] = []
-    if passages or seen:
-        parts.append("Notes:" + (" see above " + " ".join(f"[{number}]" for number in seen) if seen else ""))
-        parts += [render_passage(passage) for passage in passages]
-    parts.append(f"Question: {question}")
-    return "\n".join(parts)
+    """The user message.
+
+    The question stands before the notes, so that a small model reads them with it in mind, and again behind them; the
+    best passage stands last, next to it. (Embedded 1.5B model, 19 hard questions of the demo vault: 9 right this way,
+    5 with the question only at the end and the best passage first.)
+
+    Args:
+        question: As asked.
+        passages: New passages, best first.
+        seen: Numbers of passages that stand in earlier turns and are found again.
+    """
+    if not passages and not seen:
+        return f"Question: {question}"
+    above = " see above " + " ".join(f"[{number}]" for number in seen) if seen else ""
+    parts = [f"Question: {question}", f"Notes:{above}", *map(render_passage, reversed(passages))]
+    return "\n".join([*parts, f"Question: {question}"])
 
 
 @cache
 def worked_examples() -> tuple[Exchange, ...]:
-    """Three short exchanges that show the form: two notes joined, an abstention, another language."""
+    """Short exchanges that show the form: two notes joined, a value read off, another language, and an abstention.
+
+    The abstention comes last: elsewhere, the same model invents answers to questions that the notes do not answer.
+    """
     bicycle = [
         Passage(1, "2021-05-02, Bicycle", "Picked up the bike today. Paid 640 for the Peugeot, brakes are soft."),
         Passage(2, "2021-06-11, Journal", "Sold the Peugeot to Karim, 500. I will walk for a while."),
     ]
-    choir = [Passage(1, "2020-11-08, Journal", "Marta called about the choir. She was hoarse and laughed about it.")]
-    coffee = [Passage(1, "Kaffee", "Die neue Mühle: 18 g, Stufe 11, 30 Sekunden. Mein bester Espresso bisher.")]
+    pantry = [
+        Passage(1, "Pantry", "Shelf 3\nJars 12\nHoney 4.5 kg"),
+        Passage(2, "Bees", "They flew early this year."),
+    ]
+    coffee = [
+        Passage(1, "Kaffee", "Die neue Mühle: 18 g, Stufe 11, 30 Sekunden."),
+        Passage(2, "Küche", "Die alte Mühle ist verschenkt."),
+    ]
+    choir = [
+        Passage(1, "2020-11-08, Journal", "Marta called about the choir rehearsal."),
+        Passage(2, "Choir", "Alto: Marta, Ines. Tenor: nobody yet."),
+    ]
     return (
         Exchange(
             render_question("What did I pay for the bike, and do I still have it?", bicycle),
             "You paid 640 for the Peugeot [1]. You no longer have it: you sold it to Karim for 500 [2].",
         ),
-        Exchange(render_question("What is the name of Marta's brother?", choir), ABSTENTION),
+        Exchange(render_question("How heavy was the honey?", pantry), "The honey weighed 4.5 kg [1]."),
         Exchange(render_question("Welche Stufe nehme ich an der Mühle?", coffee), "Du nimmst Stufe 11 [1]."),
+        Exchange(render_question("What is the name of Marta's brother?", choir), ABSTENTION),
     )
 
 

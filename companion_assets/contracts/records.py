@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
+# Characters. A longer one is a pasted text: it would fill the model's context many times over.
+LONGEST_QUESTION = 8000
+
 
 class NoteStatus(StrEnum):
     """How much of a note could be read."""

@@ -25,7 +25,7 @@ def prepare_dagster_home(paths: DataPaths) -> Path:
     prepare_data_root(paths, None)
     home = paths.dagster_home
     try:
-        home.mkdir(parents=True, exist_ok=True)
+        home.mkdir(mode=0o700, exist_ok=True)
         target = home / "dagster.yaml"
         if not target.exists():
             template = files("companion_assets.daemon") / "dagster.yaml"

@@ -22,13 +22,15 @@ from companion_assets.daemon.instance import LOCATION, open_instance
 from companion_assets.daemon.running import running_services
 from companion_assets.defs.knowledge.jobs import SYNC_JOB
 from companion_assets.defs.knowledge.partitions import VAULT_FOLDERS, range_tags
+from companion_assets.defs.maintenance.dead_runs import fail_dead_runs
 from companion_assets.defs.resources import open_workspace
 from companion_assets.stages.drift import measure_drift
 from companion_assets.stages.sync import REBUILD_TAG
 
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 _POLL_SECONDS = 0.3
-_DONE = {dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED}
+_SECONDS_BETWEEN_LOOKS = 5.0
+_OF_THE_WHOLE = ("vault_", "index_")  # metadata that every partition of a run repeats
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +64,20 @@ def run_sync(
     Raises:
         VaultError: The vault cannot be read.
         StoreError: The data root cannot be written.
+        CompanionError: The background services took the sync over and ended before it began.
     """
     started = time.perf_counter()
     with open_instance(paths) as instance:
+        fail_dead_runs(instance)
         keys = add_folders(instance)
         if not keys:
             return SyncResult("", True, time.perf_counter() - started, {})
         tags = {**range_tags(keys), "companion/reason": reason, **({REBUILD_TAG: "true"} if rebuild else {})}
         run_id = _launch(paths, tags) or _execute(instance, definitions, tags)
-        return _result(instance, run_id, started)
+        run = _wait(instance, paths, run_id)
+        success = run.is_success
+        failure = "" if success else _failure(instance, run_id)
+        return SyncResult(run_id, success, time.perf_counter() - started, _counts(instance, run_id), failure)
 
 
 def add_folders(instance: dg.DagsterInstance) -> list[str]:
@@ -91,6 +98,7 @@ def launch_sync(paths: DataPaths, *, reason: str = "page") -> str:
         CompanionError: No daemon runs.
     """
     with open_instance(paths) as instance:
+        fail_dead_runs(instance)
         keys = add_folders(instance)
     run_id = _launch(paths, {**range_tags(keys), "companion/reason": reason}) if keys else ""
     if run_id is None:
@@ -125,14 +133,23 @@ def _execute(instance: dg.DagsterInstance, definitions: dg.Definitions, tags: Ma
     return run.run_id
 
 
-def _result(instance: dg.DagsterInstance, run_id: str, started: float) -> SyncResult:
-    while (run := instance.get_run_by_id(run_id)) is not None and run.status not in _DONE:
+def _wait(instance: dg.DagsterInstance, paths: DataPaths, run_id: str) -> dg.DagsterRun:
+    """The run, once it has ended, in whatever process it is executed."""
+    looked = time.monotonic()
+    while True:
+        run = instance.get_run_by_id(run_id)
+        if run is None:
+            raise StoreError(f"run {run_id} is gone from the run log", "try again")
+        if run.is_finished:
+            return run
+        if time.monotonic() - looked > _SECONDS_BETWEEN_LOOKS:
+            looked = time.monotonic()
+            fail_dead_runs(instance)
+            if run.status is dg.DagsterRunStatus.QUEUED and running_services(paths) is None:
+                raise CompanionError(
+                    "the background services ended before the sync began", "it begins when they run again: companion up"
+                )
         time.sleep(_POLL_SECONDS)
-    if run is None:
-        raise StoreError(f"run {run_id} is gone from the run log", "try again")
-    success = run.status is dg.DagsterRunStatus.SUCCESS
-    failure = "" if success else _failure(instance, run_id)
-    return SyncResult(run_id, success, time.perf_counter() - started, _counts(instance, run_id), failure)
 
 
 def _counts(instance: dg.DagsterInstance, run_id: str) -> dict[str, dict[str, int]]:
@@ -143,7 +160,11 @@ def _counts(instance: dg.DagsterInstance, run_id: str) -> dict[str, dict[str, in
         materialization = event.step_materialization_data.materialization
         of_asset = sums.setdefault(materialization.asset_key.path[-1], {})
         for name, value in materialization.metadata.items():
-            if isinstance(value, dg.IntMetadataValue) and value.value is not None and "vault_" not in name:
+            if (
+                isinstance(value, dg.IntMetadataValue)
+                and value.value is not None
+                and not name.startswith(_OF_THE_WHOLE)
+            ):
                 of_asset[name] = of_asset.get(name, 0) + value.value
     return sums
 

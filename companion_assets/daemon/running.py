@@ -3,9 +3,8 @@
 import json
 from dataclasses import asdict, dataclass
 
-import psutil
-
 from companion_assets.contracts.paths import DataPaths
+from companion_assets.stores.process_mark import ProcessMark
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +31,16 @@ def running_services(paths: DataPaths) -> Services | None:
     """What `companion up` wrote down, if that very process is still alive."""
     try:
         services = Services(**json.loads((paths.locks_dir / "up.json").read_text(encoding="utf-8")))
-        alive = abs(psutil.Process(services.pid).create_time() - services.started) < 1.0
-    except (OSError, ValueError, TypeError, psutil.Error):
+    except (OSError, ValueError, TypeError):
         return None
-    return services if alive else None
+    return services if ProcessMark(services.pid, services.started).is_alive else None
 
 
 def announce(paths: DataPaths, services: Services) -> None:
-    """Write down what runs."""
-    paths.locks_dir.mkdir(parents=True, exist_ok=True)
-    (paths.locks_dir / "up.json").write_text(json.dumps(asdict(services)), encoding="utf-8")
+    """Write down what runs; a reader finds all of it or nothing."""
+    partial = paths.locks_dir / ".up.json"
+    partial.write_text(json.dumps(asdict(services)), encoding="utf-8")
+    partial.replace(paths.locks_dir / "up.json")
 
 
 def withdraw(paths: DataPaths) -> None:

@@ -1,14 +1,17 @@
 """The composition root of the pipeline: settings are read here and passed down in narrow sections."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import dagster as dg
+from filelock import FileLock
 from pydantic import PrivateAttr
 
 from companion_assets.backends.factory import open_embedder
-from companion_assets.contracts.paths import data_paths
+from companion_assets.contracts.paths import DataPaths, data_paths
+from companion_assets.defs.maintenance.dead_runs import mark_run
 from companion_assets.stages.workspace import Workspace
+from companion_assets.stores.data_root import prepare_data_root
 from companion_assets.stores.settings_file import load_settings
 
 
@@ -20,6 +23,7 @@ def open_workspace(run_id: str = "") -> Iterator[Workspace]:
         SettingsError: The settings cannot be used.
     """
     paths = data_paths()
+    prepare_data_root(paths, None)
     settings = load_settings().settings
     work = Workspace(
         paths=paths,
@@ -34,15 +38,31 @@ def open_workspace(run_id: str = "") -> Iterator[Workspace]:
         work.close()
 
 
+@contextmanager
+def sync_turn(paths: DataPaths) -> Iterator[None]:
+    """One sync at a time: the next waits here, and then finds only what the first has left to do.
+
+    Without it two runs would embed the same texts, and one could put chunks of an older reading over newer ones.
+    """
+    prepare_data_root(paths, None)
+    paths.locks_dir.mkdir(mode=0o700, exist_ok=True)
+    with FileLock(paths.locks_dir / "sync.lock", mode=0o600, poll_interval=0.2):
+        yield
+
+
 class KnowledgeResource(dg.ConfigurableResource):
-    """The workspace of a run: opened with it, closed with it."""
+    """The workspace of a run: opened with it, closed with it. A sensor has one too, and waits for nobody."""
 
     _workspace: Workspace | None = PrivateAttr(default=None)
 
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator["KnowledgeResource"]:
         """The resource, with its workspace open."""
-        with open_workspace(context.run_id or "") as self._workspace:
+        with ExitStack() as opened:
+            if (run := context.run) is not None and context.instance is not None:
+                mark_run(context.instance, run.run_id)
+                opened.enter_context(sync_turn(data_paths()))
+            self._workspace = opened.enter_context(open_workspace(run.run_id if run else ""))
             yield self
 
     @property

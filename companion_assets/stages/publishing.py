@@ -23,12 +23,14 @@ class Verdict:
         published: Readers see the new state.
         rows: Chunks in the table.
         version: LanceDB's version of the table.
+        changed: This run altered the table.
     """
 
     faults: dict[str, str]
     published: bool
     rows: int
     version: int
+    changed: bool = True
 
 
 @contextmanager
@@ -58,11 +60,9 @@ class Publisher:
         counts = {"notes_merged": len(pending), "notes_removed": len(gone), "rows_written": 0, "rows_deleted": 0}
         if not pending and not gone:
             return FolderReport(counts)
-        # Rows the catalog knows nothing of: it was rebuilt since they were written.
-        strays = writer.note_paths(folder) - set(catalog.paths(folder))
         rows, unembedded = self._rows(pending)
         work.progress.report("publishing", 0, len(rows), folder)
-        merge = writer.replace_notes(rows, {*pending, *gone, *strays})
+        merge = writer.replace_notes(rows, {*pending, *gone})
         self._changed = True
         # A note with a text that could not be embedded stays pending, so that a later run tries again.
         complete = {path: key for path, key in pending.items() if path not in unembedded}
@@ -79,16 +79,34 @@ class Publisher:
         A table that a change of embedder is still filling is not shown before it holds the whole vault.
         """
         writer = self._writer
+        expected = self._work.catalog.published_counts(writer.table)
+        if self._changed or writer.rows != sum(expected.values()):
+            self._sweep()
         if not self._changed and writer.is_live:
-            return Verdict({}, True, writer.rows, writer.version)
+            return Verdict({}, True, writer.rows, writer.version, changed=False)
         writer.optimise()
-        faults = self._faults(writer.health())
+        faults = self._faults(writer.health(), expected)
         complete = writer.is_served_table or not self._pending_anywhere()
         if faults or not complete:
             return Verdict(faults, False, writer.rows, writer.version)
         manifest = writer.publish(self._work.run_id)
         writer.prune()
         return Verdict({}, True, manifest.chunks, manifest.version)
+
+    def _sweep(self) -> None:
+        """Drop the rows of notes that are gone, in whatever folder, and whether or not the catalog ever knew them.
+
+        A folder that vanished, or a catalog that was lost, leaves such rows behind, and no run of a folder would look
+        for them.
+        """
+        if strays := self._strays(self._writer.note_paths()):
+            self._writer.replace_notes([], strays)
+            self._changed = True
+            self._work.catalog.forget_tombstones(strays)
+
+    def _strays(self, indexed: set[str]) -> set[str]:
+        """Indexed notes that are neither in the catalog nor in the vault."""
+        return self._work.scan().gone(indexed - self._work.catalog.paths())
 
     def _rows(self, pending: dict[str, str]) -> tuple[list[tuple[Chunk, Vector]], dict[str, int]]:
         chunks = list(self._work.catalog.chunks_of(pending))
@@ -100,15 +118,14 @@ class Publisher:
                 unembedded[chunk.source_file] = unembedded.get(chunk.source_file, 0) + 1
         return [(chunk, vectors[sha]) for chunk, sha in chunks if sha in vectors], unembedded
 
-    def _faults(self, health: IndexHealth) -> dict[str, str]:
-        catalog, found = self._work.catalog, health.chunks_by_note
-        expected = catalog.published_counts(self._writer.table)
+    def _faults(self, health: IndexHealth, expected: dict[str, int]) -> dict[str, str]:
+        found = health.chunks_by_note
         faults: dict[str, str] = {}
         if wrong := [path for path, count in expected.items() if found.get(path, 0) != count]:
             faults["row_counts"] = f"other chunks than the catalog's: {_some(wrong)}"
         if health.duplicate_ids:
             faults["row_counts"] = f"{health.duplicate_ids} chunk ids occur more than once"
-        if orphans := found.keys() - catalog.paths() - expected.keys():
+        if orphans := self._strays(set(found)):
             faults["no_orphans"] = f"rows of notes that are gone: {_some(sorted(orphans))}"
         if health.zero_vectors or health.foreign_rows or health.dimensions != self._work.embedder.spec.dimensions:
             faults["no_null_vectors"] = (

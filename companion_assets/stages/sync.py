@@ -74,6 +74,7 @@ def chunk_folder(work: Workspace, folder: str) -> FolderReport:
     cutter = Cutter(work)
     pending = work.catalog.notes_to_chunk(folder, cutter.signature)
     for batch in _batches(pending, _NOTES_A_COMMIT):
+        work.progress.report("chunking", counts["notes"], 0, folder)
         cut = [(note.path, key, cutter.cut(note)) for note, key in batch]
         counts["chunks"] += work.catalog.put_chunks(cut)
         counts["notes"] += len(cut)

@@ -28,6 +28,7 @@ class Progress:
     Attributes:
         phase: What is being done: `reading`, `chunking`, `embedding`, `publishing` …
         done, total: Items of this phase and folder; `total` is 0 when nobody knows.
+        overall: Items of this phase done so far, over all folders.
         started_at: When this phase of this folder began, UTC.
         pid: The process that does it.
     """
@@ -40,6 +41,7 @@ class Progress:
     pid: int
     run_id: str
     message: str = ""
+    overall: int = 0
 
 
 class ProgressFile:
@@ -54,14 +56,24 @@ class ProgressFile:
         self._path = path
         self._run_id = run_id
         self._written = 0.0
+        self._before = 0  # done in earlier folders of this phase
         self._now = Progress("", 0, 0, "", dt.datetime.now(dt.UTC), os.getpid(), run_id)
 
     def report(self, phase: str, done: int, total: int, folder: str = "", message: str = "") -> None:
         """Say how far a phase is. The first and last word of a phase are always written."""
         began = (phase, folder) != (self._now.phase, self._now.folder)
         started_at = dt.datetime.now(dt.UTC) if began else self._now.started_at
+        if began:
+            self._before = self._now.overall if phase == self._now.phase else 0
         self._now = replace(
-            self._now, phase=phase, done=done, total=total, folder=folder, started_at=started_at, message=message
+            self._now,
+            phase=phase,
+            done=done,
+            total=total,
+            folder=folder,
+            started_at=started_at,
+            message=message,
+            overall=self._before + done,
         )
         if began or done == total or time.monotonic() - self._written >= _SECONDS_BETWEEN_WRITES:
             self._write()

@@ -18,6 +18,7 @@ from companion_assets.backends.reply_stream import ReplyStream
 from companion_assets.backends.scripted import ScriptedGenerator
 from companion_assets.contracts.paths import DataPaths, data_paths
 from companion_assets.contracts.records import Message
+from companion_assets.contracts.settings import EmbeddingSettings
 from companion_assets.stages import sync
 from companion_assets.stages.publishing import open_publisher
 from companion_assets.stages.workspace import Workspace
@@ -68,10 +69,8 @@ class SmallCompanion(Companion):
 
     model: Model | None = None
 
-    def _open_embedder(self) -> Embedder:
+    def _open_embedder(self, settings: EmbeddingSettings) -> Embedder:
         return HashEmbedder()
-
-    embedder = property(_open_embedder)  # type: ignore[assignment]
 
     def _open_generator(self) -> Model | None:
         return self.model

@@ -1,5 +1,9 @@
 """A small real vault, the real embedder, a real Dagster instance."""
 
+import os
+import shutil
+import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -18,18 +22,55 @@ NOTES = {
 }
 
 
-@pytest.fixture
-def vault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    root = tmp_path / "vault"
-    for path, text in NOTES.items():
+def write_notes(root: Path, notes: Mapping[str, str]) -> None:
+    """Notes as they lie on disk, a minute old: no editor is still writing them."""
+    past = time.time() - 60
+    for path, text in notes.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text, encoding="utf-8")
+        os.utime(root / path, (past, past))
+
+
+@pytest.fixture(scope="session")
+def synced_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with `vault` and its synced data root `home`, made once: copying it costs less than a sync."""
+    room = tmp_path_factory.mktemp("synced")
+    write_notes(room / "vault", NOTES)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COMPANION_HOME", str(room / "home"))
+        patch.setenv("COMPANION_VAULT__PATH", str(room / "vault"))
+        patch.delenv("DAGSTER_HOME", raising=False)
+        sync(data_paths())
+        os.environ.pop("DAGSTER_HOME", None)
+    return room
+
+
+@pytest.fixture
+def vault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A vault of a few notes, and no index of it."""
+    root = tmp_path / "vault"
+    write_notes(root, NOTES)
     monkeypatch.setenv("COMPANION_VAULT__PATH", str(root))
     return root
 
 
 @pytest.fixture
 def paths(vault: Path) -> DataPaths:
+    """The data root of `vault`."""
+    return data_paths()
+
+
+@pytest.fixture
+def synced_vault(synced_once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same vault with its index, to change at will."""
+    shutil.copytree(synced_once, tmp_path, dirs_exist_ok=True, symlinks=True)
+    monkeypatch.setenv("COMPANION_VAULT__PATH", str(tmp_path / "vault"))
+    return tmp_path / "vault"
+
+
+@pytest.fixture
+def synced(synced_vault: Path) -> DataPaths:
+    """The data root of `synced_vault`."""
     return data_paths()
 
 

@@ -16,13 +16,6 @@ from companion_assets.defs.resources import KnowledgeResource
 from tests.defs.conftest import sync
 
 
-def settle(vault: Path) -> None:
-    """Make every file older than the sensor's settle time."""
-    past = time.time() - 60
-    for file in vault.rglob("*.md"):
-        os.utime(file, (past, past))
-
-
 def tick(instance: dg.DagsterInstance) -> dg.SensorResult:
     with dg.build_sensor_context(instance=instance, resources={"knowledge": KnowledgeResource()}) as context:
         result = vault_changes(context)
@@ -38,7 +31,6 @@ def tick(instance: dg.DagsterInstance) -> dg.SensorResult:
 
 
 def test_first_tick_adds_the_folders_and_asks_for_one_range_run(vault: Path, paths: DataPaths) -> None:
-    settle(vault)
     with open_instance(paths) as instance:
         result = tick(instance)
         assert set(instance.get_dynamic_partitions(VAULT_FOLDERS)) == {"Journal", "Projects", "People", "_root"}
@@ -48,65 +40,55 @@ def test_first_tick_adds_the_folders_and_asks_for_one_range_run(vault: Path, pat
 
 
 def test_the_same_difference_asks_with_the_same_key(vault: Path, paths: DataPaths) -> None:
-    settle(vault)
     with open_instance(paths) as instance:
         first, second = tick(instance), tick(instance)
     assert [run.run_key for run in first.run_requests or []] == [run.run_key for run in second.run_requests or []]
 
 
-def test_an_edit_asks_for_its_folder_only(vault: Path, paths: DataPaths) -> None:
-    settle(vault)
-    sync(paths)
-    note = vault / "Journal/2026-05-14.md"
+def test_an_edit_asks_for_its_folder_only(synced_vault: Path, synced: DataPaths) -> None:
+    note = synced_vault / "Journal/2026-05-14.md"
     note.write_text("#DayInShort\nRewritten.\n", encoding="utf-8")
     os.utime(note, (time.time() - 30, time.time() - 30))
-    with open_instance(paths) as instance:
+    with open_instance(synced) as instance:
         (run,) = tick(instance).run_requests or []
     assert run.partition_key == "Journal"
 
 
-def test_a_file_that_is_still_being_written_waits(vault: Path, paths: DataPaths) -> None:
-    settle(vault)
-    sync(paths)
-    (vault / "Inbox.md").write_text("just now", encoding="utf-8")
-    with open_instance(paths) as instance:
+def test_a_file_that_is_still_being_written_waits(synced_vault: Path, synced: DataPaths) -> None:
+    (synced_vault / "Inbox.md").write_text("just now", encoding="utf-8")
+    with open_instance(synced) as instance:
         result = tick(instance)
     assert not result.run_requests
 
 
-def test_a_vanished_folder_is_emptied_first_and_dropped_then(vault: Path, paths: DataPaths) -> None:
-    settle(vault)
-    sync(paths)
-    shutil.rmtree(vault / "People")
-    with open_instance(paths) as instance:
+def test_a_vanished_folder_is_emptied_first_and_dropped_then(synced_vault: Path, synced: DataPaths) -> None:
+    shutil.rmtree(synced_vault / "People")
+    with open_instance(synced) as instance:
         result = tick(instance)
         assert [run.partition_key for run in result.run_requests or []] == ["People"]
         assert "People" in instance.get_dynamic_partitions(VAULT_FOLDERS)
-    sync(paths)
-    with open_instance(paths) as instance:
+    sync(synced)
+    with open_instance(synced) as instance:
         result = tick(instance)
         assert not result.run_requests
         assert "People" not in instance.get_dynamic_partitions(VAULT_FOLDERS)
 
 
-def test_nothing_to_do_and_no_vault_are_said_in_words(vault: Path, paths: DataPaths, tmp_path: Path) -> None:
-    settle(vault)
-    sync(paths)
-    with open_instance(paths) as instance:
+def test_nothing_to_do_and_no_vault_are_said_in_words(synced_vault: Path, synced: DataPaths, tmp_path: Path) -> None:
+    with open_instance(synced) as instance:
         skipped = tick(instance).skip_reason
         assert skipped is not None
         assert "up to date" in str(skipped)
-        vault.rename(tmp_path / "unmounted")
+        synced_vault.rename(tmp_path / "unmounted")
         result = tick(instance)
         assert not result.run_requests
         assert not result.dynamic_partitions_requests
-        assert str(vault) in str(result.skip_reason)
+        assert str(synced_vault) in str(result.skip_reason)
 
 
-def test_the_daily_sync_covers_every_folder_once_a_day(paths: DataPaths) -> None:
-    sync(paths)
+def test_the_daily_sync_covers_every_folder_once_a_day(synced: DataPaths) -> None:
     at = dt.datetime(2026, 6, 1, 3, 0, tzinfo=dt.UTC)
-    with open_instance(paths) as instance:
+    with open_instance(synced) as instance:
         context = dg.build_schedule_context(instance=instance, scheduled_execution_time=at)
         request = daily_sync(context)
         keys = instance.get_dynamic_partitions(VAULT_FOLDERS)

@@ -99,8 +99,8 @@ def vault_index(context: dg.AssetExecutionContext, knowledge: KnowledgeResource)
     with open_publisher(work) as publisher:
         report = _each_folder(context, work, publisher.publish_folder)
         verdict = publisher.finish()
-    facts = {"rows": verdict.rows, "lance_version": verdict.version, "live": verdict.published}
+    facts = {"index_rows": verdict.rows, "index_version": verdict.version, "index_live": verdict.published}
     return dg.MaterializeResult(
-        metadata={**total_metadata(work, report), **facts, **history_plot(context, work)},
+        metadata={**total_metadata(work, report), **facts, **history_plot(context, work, redraw=verdict.changed)},
         check_results=[check_result(name, verdict) for name, _ in CHECKS],
     )

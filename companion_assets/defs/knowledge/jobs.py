@@ -7,12 +7,20 @@ import dagster as dg
 from tzlocal import get_localzone_name
 
 from companion_assets.contracts.errors import VaultError
-from companion_assets.defs.knowledge.assets import GROUP
+from companion_assets.defs.knowledge.assets import GROUP, vault_index
 from companion_assets.defs.knowledge.partitions import VAULT_FOLDERS, range_tags
+from companion_assets.defs.maintenance.dead_runs import fail_dead_runs
 from companion_assets.defs.resources import KnowledgeResource
 from companion_assets.stages.drift import Drift, measure_drift
 
 SYNC_JOB = "sync_job"
+_IN_FLIGHT = [
+    dg.DagsterRunStatus.QUEUED,
+    dg.DagsterRunStatus.NOT_STARTED,
+    dg.DagsterRunStatus.STARTING,
+    dg.DagsterRunStatus.STARTED,
+    dg.DagsterRunStatus.CANCELING,
+]
 
 sync_job = dg.define_asset_job(
     SYNC_JOB,
@@ -28,12 +36,22 @@ def vault_changes(context: dg.SensorEvaluationContext, knowledge: KnowledgeResou
     work = knowledge.workspace
     if not work.vault.indexing.auto_sync:
         return dg.SensorResult(skip_reason="vault.indexing.auto_sync is off")
+    fail_dead_runs(context.instance)
+    if _is_syncing(context.instance):
+        # What is dirty now may be clean when it ends; asking at every tick would only fill the queue.
+        return dg.SensorResult(skip_reason="a sync is waiting or running")
     try:
         drift = measure_drift(work)
     except VaultError as fault:
         return dg.SensorResult(skip_reason=f"{fault.message} ({fault.hint})")
     have = context.instance.get_dynamic_partitions(VAULT_FOLDERS)
     return _requests(drift, have)
+
+
+def _is_syncing(instance: dg.DagsterInstance) -> bool:
+    """A run of the index is queued or under way, whoever asked for it."""
+    runs = instance.get_runs(dg.RunsFilter(statuses=_IN_FLIGHT))
+    return any(run.job_name == SYNC_JOB or vault_index.key in (run.asset_selection or ()) for run in runs)
 
 
 def _requests(drift: Drift, have: Sequence[str]) -> dg.SensorResult:

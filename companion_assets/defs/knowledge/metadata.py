@@ -12,6 +12,7 @@ from companion_assets.stages.workspace import Workspace
 
 _PROBLEMS_SHOWN = 50
 _HISTORY = 60
+_PICTURE = "notes_and_chunks"
 
 Metadata = Mapping[str, Any]
 
@@ -34,7 +35,7 @@ def total_metadata(work: Workspace, report: FolderReport) -> Metadata:
     return {
         "vault_notes": vault.notes,
         "vault_chunks": vault.chunks,
-        "skipped_notes": vault.skipped,
+        "vault_skipped": vault.skipped,
         "this_run": dg.MetadataValue.md(done or "nothing to do"),
     }
 
@@ -46,14 +47,22 @@ def check_result(name: str, verdict: Verdict) -> dg.AssetCheckResult:
     return dg.AssetCheckResult(check_name=name, passed=fault is None, metadata=metadata)
 
 
-def history_plot(context: dg.AssetExecutionContext, work: Workspace) -> Metadata:
-    """Notes and chunks over the latest runs, as a picture in the materialisation."""
-    events = context.instance.fetch_materializations(context.asset_key, limit=_HISTORY).records
+def history_plot(context: dg.AssetExecutionContext, work: Workspace, *, redraw: bool) -> Metadata:
+    """Notes and chunks over the latest runs, as a picture in the materialisation.
+
+    Args:
+        redraw: The counts may have changed; otherwise the last picture is shown again.
+    """
+    of_partition = dg.AssetRecordsFilter(asset_key=context.asset_key, asset_partitions=[context.partition_keys[-1]])
+    events = context.instance.fetch_materializations(of_partition, limit=_HISTORY).records
+    past = [(event.timestamp, event.asset_materialization.metadata) for event in events if event.asset_materialization]
+    if past and not redraw and _PICTURE in past[0][1]:
+        return {_PICTURE: past[0][1][_PICTURE]}
+    points = {
+        moment: (int(metadata["vault_notes"].value), int(metadata["vault_chunks"].value))
+        for moment, metadata in reversed(past)
+        if "vault_notes" in metadata and "vault_chunks" in metadata
+    }
     vault = work.catalog.counts()
-    points: dict[float, tuple[int, int]] = {}
-    for event in events:
-        metadata = event.asset_materialization.metadata if event.asset_materialization else {}
-        if "vault_notes" in metadata and "vault_chunks" in metadata:
-            points[event.timestamp] = (int(metadata["vault_notes"].value), int(metadata["vault_chunks"].value))
-    picture = plot_counts(dict(sorted(points.items())), (vault.notes, vault.chunks))
-    return {"notes_and_chunks": dg.MetadataValue.md(f"![notes and chunks over time](data:image/png;base64,{picture})")}
+    picture = plot_counts(points, (vault.notes, vault.chunks))
+    return {_PICTURE: dg.MetadataValue.md(f"![notes and chunks over time](data:image/png;base64,{picture})")}

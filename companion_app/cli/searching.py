@@ -1,0 +1,77 @@
+"""`search` in the terminal."""
+
+import datetime as dt
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from rich.text import Text
+
+from companion_app.cli.console import err, out, print_json
+from companion_app.cli.opening import checked, open_here
+from companion_app.cli.replies import place_of
+from companion_app.cli.waiting import Waiting
+from companion_app.cli.wrapping import wrapped
+from companion_app.passages import obsidian_url
+from companion_assets.contracts.records import SearchFilters, SearchHit
+
+_PREVIEW = 240  # characters
+_PREVIEW_LINES = 3
+
+
+def filters_of(
+    after: dt.datetime | None, before: dt.datetime | None, tags: Sequence[str] | None, folder: str | None
+) -> SearchFilters:
+    """Filters from command-line options."""
+    return SearchFilters(
+        after=after.date() if after else None,
+        before=before.date() if before else None,
+        tags=tuple(tag.removeprefix("#") for tag in tags or ()),
+        folder=folder,
+    )
+
+
+def show_hits(query: str, k: int | None, filters: SearchFilters, *, as_json: bool) -> None:
+    """Print what a search finds."""
+    asked = checked(query, "query", 'companion search "…"')
+    with closing(open_here()) as companion:
+        most = companion.settings.rag.search.max_top_k
+        if k and k > most:
+            err.print(f"{most} hits are the most (rag.search.max_top_k)", style="dim")
+        with Waiting("looking through your notes"):
+            found = companion.retriever.retrieve(asked, k=k, filters=filters)
+        if as_json:
+            print_json({"hits": [hit_json(hit) for hit in found.hits], "understood": {}})
+            return
+        if not found.hits:
+            out.print("Nothing found.")
+        elif not found.relevant:
+            out.print("Nothing that clearly matches; the nearest passages:", style="dim")
+        for rank, hit in enumerate(found.hits, 1):
+            _show_hit(rank, hit, companion.settings.vault.path)
+
+
+def _show_hit(rank: int, hit: SearchHit, vault: Path | None) -> None:
+    place = place_of(hit.path, hit.first_line, hit.last_line)
+    line = Text(f"{rank}. ", style="bold")
+    line.append(hit.title, style=f"bold link {obsidian_url(vault, hit.path)}" if vault else "bold")
+    line.append(f" {place} · {hit.score:.2f}", style="dim")
+    out.print(line)
+    preview = " ".join(hit.text.split())[:_PREVIEW]
+    lines = wrapped(preview, out.width - 4)[:_PREVIEW_LINES] if out.lively else [preview]
+    for text in lines:
+        out.print(f"   {text}", markup=False)
+
+
+def hit_json(hit: SearchHit) -> dict[str, Any]:
+    """A hit in the stable form of `companion search --json`."""
+    return {
+        "path": hit.path,
+        "heading": hit.section,
+        "lines": [hit.first_line, hit.last_line],
+        "date": hit.date.isoformat() if hit.date else None,
+        "score": round(hit.score, 4),
+        "matched_by": list(hit.matched_by),
+        "text": hit.text,
+    }
