@@ -28,8 +28,9 @@ def terms(text: str) -> dict[str, float]:
     found: dict[str, float] = {}
     for match in _WORD.finditer(unicodedata.normalize("NFKC", text).casefold()):
         word = match.group()
-        if any(character.isdigit() for character in word):
-            found[word] = 4.0
+        if word[0].isdigit():
+            # 1988-11-02 is also the year 1988, however a reply writes that date.
+            found.update(dict.fromkeys([word, *re.findall(r"\d{3,}", word)], 4.0))
         elif runs := _UNSPACED.findall(word):
             for run in runs:
                 found.update({run[i : i + 2]: 2.0 for i in range(max(1, len(run) - 1))})
@@ -44,7 +45,7 @@ def overlap(wanted: dict[str, float], text: str) -> float:
 
 
 def sentences(text: str) -> Iterator[str]:
-    """Sentences and lines of a text, in order, each with the white space that follows it; together they are the text."""
+    """Sentences and lines of a text, in order, each with the space that follows it; together they are the text."""
     start = 0
     for border in _BORDER.finditer(text):
         if text[start : border.end()].strip():

@@ -48,7 +48,8 @@ def show_status(note: str | None, *, as_json: bool) -> int:
     catalog = CatalogView(paths.catalog_db)
     if note is not None:
         return _show_note(catalog, note, as_json=as_json)
-    counts, folders, skipped = catalog.counts(), catalog.counts_by_folder(), catalog.skipped()
+    counts, folders = catalog.counts(), catalog.counts_by_folder()
+    problems = {"skipped": catalog.skipped(), "partial": catalog.partial()}
     try:
         manifest = read_manifest(paths)
     except IndexMissing:
@@ -57,7 +58,10 @@ def show_status(note: str | None, *, as_json: bool) -> int:
         document = {
             **asdict(counts),
             "folders": {name: asdict(folder) for name, folder in folders.items()},
-            "skipped_notes": [{"path": path, "reason": reason} for path, reason in skipped],
+            **{
+                f"{kind}_notes": [{"path": path, "reason": reason} for path, reason in notes]
+                for kind, notes in problems.items()
+            },
             "index": json.loads(manifest.to_json()) if manifest else None,
         }
         print_json(document)
@@ -69,16 +73,19 @@ def show_status(note: str | None, *, as_json: bool) -> int:
     for heading in ("notes", "chunks", "partial", "skipped", "pending"):
         table.add_column(heading, justify="right")
     for name, folder in folders.items():
-        problems = (folder.partial, folder.skipped, folder.pending)
-        figures = (f"{folder.notes:,}", f"{folder.chunks:,}", *(f"{figure:,}" if figure else "" for figure in problems))
+        unusual = (folder.partial, folder.skipped, folder.pending)
+        figures = (f"{folder.notes:,}", f"{folder.chunks:,}", *(f"{figure:,}" if figure else "" for figure in unusual))
         table.add_row(escape(name), *figures)
     out.print(table)
     published = dt.datetime.fromisoformat(manifest.published_at).astimezone()
     out.say(
         f"{counts.notes:,} notes, {counts.chunks:,} chunks · {manifest.embedder.model} · {published:%Y-%m-%d %H:%M}"
     )
-    for path, reason in skipped[:_SHOWN_PROBLEMS]:
-        out.print(f"skipped {path}: {reason}", markup=False, style="dim")
+    for kind, notes in problems.items():
+        for path, reason in notes[:_SHOWN_PROBLEMS]:
+            out.print(f"{kind} {path}: {reason}", markup=False, style="dim")
+        if (rest := len(notes) - _SHOWN_PROBLEMS) > 0:
+            out.print(f"{kind}: {rest:,} more; companion status --json lists all", style="dim")
     return 0
 
 

@@ -5,13 +5,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from companion_assets.contracts.records import Chunk
-from companion_assets.stages.sync import FolderReport
+from companion_assets.stages.sync import FolderReport, batches
 from companion_assets.stages.workspace import Workspace
 from companion_assets.stores.index_health import IndexHealth
 from companion_assets.stores.index_writer import SMALL_TAIL, IndexWriter, open_writer
 from companion_assets.stores.vectors import Vector
 
 _SHOWN = 20
+_NOTES_A_COMMIT = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,23 +54,34 @@ class Publisher:
         self._changed = False
 
     def publish_folder(self, work: Workspace, folder: str) -> FolderReport:
-        """Make the index hold this folder as the catalog does, in one commit."""
-        catalog, writer = work.catalog, self._writer
-        pending = catalog.notes_to_publish(folder, writer.table)
+        """Make the index hold this folder as the catalog does.
+
+        One commit for up to a thousand notes, so that memory does not grow with the folder; readers see all of them
+        or none, since nothing is shown before `finish`.
+        """
+        catalog, table = work.catalog, self._writer.table
+        pending = catalog.notes_to_publish(folder, table)
         gone = catalog.tombstones(folder)
         counts = {"notes_merged": len(pending), "notes_removed": len(gone), "rows_written": 0, "rows_deleted": 0}
-        if not pending and not gone:
-            return FolderReport(counts)
+        total = FolderReport(counts)
+        if gone:
+            counts["rows_deleted"] += self._writer.replace_notes([], gone).deleted
+            self._changed = True
+            catalog.forget_tombstones(gone)
+        for batch in batches(work.progress.over(sorted(pending), "publishing", folder), _NOTES_A_COMMIT):
+            total += self._merge({path: pending[path] for path in batch})
+        return total
+
+    def _merge(self, pending: dict[str, str]) -> FolderReport:
+        """Replace the rows of notes (path → chunked_key) in one commit."""
+        catalog = self._work.catalog
         rows, unembedded = self._rows(pending)
-        work.progress.report("publishing", 0, len(rows), folder)
-        merge = writer.replace_notes(rows, {*pending, *gone})
+        merge = self._writer.replace_notes(rows, pending)
         self._changed = True
         # A note with a text that could not be embedded stays pending, so that a later run tries again.
         complete = {path: key for path, key in pending.items() if path not in unembedded}
-        catalog.mark_published(complete, writer.table)
-        catalog.forget_tombstones(gone)
-        counts["rows_written"] = merge.inserted + merge.updated
-        counts["rows_deleted"] = merge.deleted
+        catalog.mark_published(complete, self._writer.table)
+        counts = {"rows_written": merge.inserted + merge.updated, "rows_deleted": merge.deleted}
         problems = tuple((path, f"{count} passages have no vector") for path, count in unembedded.items())
         return FolderReport(counts, problems)
 

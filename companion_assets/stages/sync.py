@@ -55,7 +55,7 @@ def read_folder(work: Workspace, folder: str, *, rebuild: bool = False) -> Folde
     known = {} if rebuild else work.catalog.shas(folder, PARSER_VERSION)
     counts = {"notes": len(files), "read": 0, "unchanged": len(files) - len(wanted), "removed": 0}
     problems: list[tuple[str, str]] = []
-    for batch in _batches(work.progress.over(wanted, "reading", folder), _NOTES_A_COMMIT):
+    for batch in batches(work.progress.over(wanted, "reading", folder), _NOTES_A_COMMIT):
         read = [(file, read_note(work.root, file)) for file in batch]
         changed = [(file, note) for file, note in read if not note.sha or known.get(note.path) != note.sha]
         work.catalog.touch([file for file, note in read if note.sha and known.get(note.path) == note.sha])
@@ -73,7 +73,7 @@ def chunk_folder(work: Workspace, folder: str) -> FolderReport:
     counts = {"notes": 0, "chunks": 0}
     cutter = Cutter(work)
     pending = work.catalog.notes_to_chunk(folder, cutter.signature)
-    for batch in _batches(pending, _NOTES_A_COMMIT):
+    for batch in batches(pending, _NOTES_A_COMMIT):
         work.progress.report("chunking", counts["notes"], 0, folder)
         cut = [(note.path, key, cutter.cut(note)) for note, key in batch]
         counts["chunks"] += work.catalog.put_chunks(cut)
@@ -92,7 +92,7 @@ def embed_folder(work: Workspace, folder: str) -> FolderReport:
     counts = {"texts": len(shas), "embedded": 0, "reused": len(shas) - len(missing), "failed": 0}
     problems: list[tuple[str, str]] = []
     texts = work.progress.over(list(work.catalog.texts(folder, missing)), "embedding", folder)
-    for batch in _batches(texts, _TEXTS_A_BATCH):
+    for batch in batches(texts, _TEXTS_A_BATCH):
         vectors, failures = _embed(work, batch)
         work.vectors.put_many(embedder_id, vectors)
         counts["embedded"] += len(vectors)
@@ -113,7 +113,8 @@ def _embed(work: Workspace, batch: Sequence[tuple[str, str]]) -> tuple[list[tupl
     return list(zip((sha for sha, _ in batch), vectors, strict=True)), []
 
 
-def _batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """The items in lists of `size`, the last one shorter."""
     iterator = iter(items)
     while batch := list(islice(iterator, size)):
         yield batch

@@ -136,9 +136,16 @@ class CatalogView:
 
     def skipped(self) -> list[tuple[str, str]]:
         """Path and reason of every note that is not indexed on purpose or could not be read."""
-        query = "SELECT path, reason FROM notes WHERE status = 'skipped' AND NOT gone ORDER BY path"
+        return self._reasons(NoteStatus.SKIPPED)
+
+    def partial(self) -> list[tuple[str, str]]:
+        """Path and reason of every note of which only a part could be read."""
+        return self._reasons(NoteStatus.PARTIAL)
+
+    def _reasons(self, status: NoteStatus) -> list[tuple[str, str]]:
+        query = "SELECT path, reason FROM notes WHERE status = ? AND NOT gone ORDER BY path"
         with self._database.read() as connection:
-            return [(row[0], row[1]) for row in connection.exec_driver_sql(query)]
+            return [(row[0], row[1]) for row in connection.exec_driver_sql(query, (str(status),))]
 
     def note_status(self, path: str) -> NoteState | None:
         """Where a note stands; None if no such note was ever seen."""

@@ -21,22 +21,7 @@ from companion_assets.stores.progress import read_progress
 
 INDEX = [sys.executable, "-m", "companion_app", "index"]
 PHASES = ["reading", "chunking", "embedding", "publishing"]
-WORDS = [
-    "harbour",
-    "varnish",
-    "sardine",
-    "cello",
-    "fog",
-    "letter",
-    "winter",
-    "bridge",
-    "Furnas",
-    "台北",
-    "Frühstück",
-    "cocina",
-    "ladder",
-    "ink",
-]
+WORDS = ("harbour", "varnish", "sardine", "cello", "fog", "letter", "winter", "bridge", "台北", "Frühstück", "cocina")
 # Phase to wait for, and seconds to let pass after it: every step is hit at its start and somewhere inside.
 MOMENTS = [("reading", 0.0), ("embedding", 0.0), ("embedding", 0.7), ("publishing", 0.0), ("publishing", 0.15)]
 
@@ -132,9 +117,8 @@ def test_after_any_kill_one_run_gives_what_a_fresh_index_gives(
 
 @pytest.fixture
 def two_at_once(vault: Path) -> Iterator[list[subprocess.Popen[str]]]:
-    both = [
-        subprocess.Popen([*INDEX, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in "ab"
-    ]
+    command = [*INDEX, "--json"]
+    both = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)]
     yield both
     for process in both:
         process.kill()

@@ -1,45 +1,35 @@
-"""`companion up`: one supervisor, all services, and nothing left behind."""
+"""`companion up`: page, API, Dagster's page, sensor and queue, all on one index. Tests run in this order."""
 
-import json
 import os
 import signal
 import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import httpx
 import psutil
 import pytest
-from dagster_graphql import DagsterGraphQLClient
 
+from companion_app.syncs import Syncs
+from companion_assets.contracts.errors import IndexMissing
 from companion_assets.contracts.paths import DataPaths, data_paths
 from companion_assets.daemon.instance import open_instance
 from companion_assets.daemon.launching import run_sync
-from companion_assets.daemon.ports import free_port
-from companion_assets.daemon.running import Services, running_services
+from companion_assets.daemon.running import running_services
 from companion_assets.definitions import defs
 from companion_assets.stores.index import ChunkIndex
+from tests.daemon.running import UP, Up, processes_of, wait_for
 
-SERVICES = {"app", "code-server", "webserver", "daemon"}
-
-
-class Up:
-    """A running `companion up` and its address."""
-
-    def __init__(self, paths: DataPaths) -> None:
-        self.port = free_port()
-        command = [sys.executable, "-m", "companion_app", "up", "--port", str(self.port)]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        deadline = time.monotonic() + 120
-        while (services := running_services(paths)) is None:
-            assert self.process.poll() is None, self.process.stdout and self.process.stdout.read()
-            assert time.monotonic() < deadline, "not up after two minutes"
-            time.sleep(0.2)
-        self.services: Services = services
-        self.children = psutil.Process(self.process.pid).children(recursive=True)
+ASSETS = ["notes", "chunks", "embeddings", "vault_index"]
+REPOSITORY = {"repositoryLocationName": "companion", "repositoryName": "__repository__"}
+BACKFILL = """mutation ($params: LaunchBackfillParams!) { launchPartitionBackfill(backfillParams: $params) {
+  __typename ... on LaunchBackfillSuccess { backfillId } ... on PythonError { message } } }"""
+MATERIALIZE = """mutation ($params: ExecutionParams!) { launchPipelineExecution(executionParams: $params) {
+  __typename ... on LaunchRunSuccess { run { runId } } ... on PythonError { message } } }"""
+EXECUTE_AGAIN = """mutation ($params: ReexecutionParams!) { launchRunReexecution(reexecutionParams: $params) {
+  __typename ... on LaunchRunSuccess { run { runId } } ... on PythonError { message } } }"""
 
 
 @pytest.fixture(scope="module")
@@ -66,11 +56,29 @@ def paths(up: Up, monkeypatch: pytest.MonkeyPatch) -> DataPaths:
     return data_paths()
 
 
-def wait_for(condition: object, seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():  # type: ignore[operator]
-        assert time.monotonic() < deadline
-        time.sleep(0.3)
+@pytest.fixture
+def vault(paths: DataPaths) -> Path:
+    return Path(os.environ["COMPANION_VAULT__PATH"])
+
+
+def count(paths: DataPaths) -> int:
+    try:
+        return ChunkIndex.open(paths).count()
+    except IndexMissing:
+        return 0
+
+
+def ended(paths: DataPaths, run_id: str) -> dg.DagsterRun:
+    """The run, once it has ended well."""
+
+    def run() -> Any:
+        with open_instance(paths) as instance:
+            return instance.get_run_by_id(run_id)
+
+    wait_for(lambda: run().is_finished, 60)
+    found: dg.DagsterRun = run()
+    assert found.status is dg.DagsterRunStatus.SUCCESS
+    return found
 
 
 def test_page_api_and_dagster_answer(up: Up) -> None:
@@ -80,56 +88,117 @@ def test_page_api_and_dagster_answer(up: Up) -> None:
 
 
 def test_the_sensor_indexes_the_vault_by_itself(up: Up, paths: DataPaths) -> None:
-    def is_indexed() -> bool:
-        try:
-            return ChunkIndex.open(paths).count() == 1
-        except Exception:  # noqa: BLE001 - nothing there yet
-            return False
-
-    wait_for(is_indexed, 120)
+    wait_for(lambda: count(paths) == 1, 90)
 
 
-def test_a_sync_from_the_terminal_runs_in_the_services(up: Up, paths: DataPaths) -> None:
-    vault = Path(os.environ["COMPANION_VAULT__PATH"])
+@pytest.fixture(scope="module")
+def backfill(up: Up) -> str:
+    """A backfill of all assets and folders, as the page starts one. Dagster looks for new ones every 30 s."""
+    params = {
+        "assetSelection": [{"path": [name]} for name in ASSETS],
+        "partitionNames": ["Journal"],
+        "title": "rebuild everything",
+    }
+    launched = up.ask_dagster(BACKFILL, params=params)["launchPartitionBackfill"]
+    return str(launched["backfillId"])
+
+
+def test_a_sync_from_the_terminal_runs_in_the_services(up: Up, paths: DataPaths, vault: Path, backfill: str) -> None:
     (vault / "Journal/2026-05-15.md").write_text("Whales cancelled by fog.\n", encoding="utf-8")
     result = run_sync(paths, defs, reason="test")
     assert result.success, result.failure
-    assert ChunkIndex.open(paths).count() == 2
-    with open_instance(paths) as instance:
-        run = instance.get_run_by_id(result.run_id)
-    assert run is not None
+    assert count(paths) == 2
+    run = ended(paths, result.run_id)
     assert run.tags["companion/reason"] == "test"
-    assert "dagster/code_location" in json.dumps(dict(run.tags)) or run.remote_job_origin is not None
+    assert run.tags["companion/process"].split()[1] != str(os.getpid()), "in a process of the services"
 
 
-def test_a_single_folder_can_be_materialised_as_the_ui_does_it(up: Up, paths: DataPaths) -> None:
-    client = DagsterGraphQLClient("127.0.0.1", port_number=up.services.dagster_port)
-    run_id = client.submit_job_execution(
-        "sync_job",
-        repository_location_name="companion",
-        repository_name="__repository__",
-        tags={"dagster/partition": "Journal"},
-    )
+def test_the_sync_button_starts_a_run_and_follows_it(up: Up, paths: DataPaths, vault: Path) -> None:
+    (vault / "Journal/2026-05-16.md").write_text("Sardines again.\n", encoding="utf-8")
+    syncs = Syncs(paths, None)
+    started = syncs.start("page")
+    assert started.run_id
+    assert syncs.state().running
+    ended(paths, started.run_id)
+    wait_for(lambda: not syncs.state().running, 30)
+    assert count(paths) == 3
+
+
+def test_a_single_folder_is_materialised_as_the_page_does_it(up: Up, paths: DataPaths) -> None:
+    params = {
+        "selector": {
+            **REPOSITORY,
+            "pipelineName": "__ASSET_JOB",
+            "assetSelection": [{"path": [name]} for name in ASSETS],
+        },
+        "executionMetadata": {"tags": [{"key": "dagster/partition", "value": "Journal"}]},
+    }
+    launched = up.ask_dagster(MATERIALIZE, params=params)["launchPipelineExecution"]
+    assert launched["__typename"] == "LaunchRunSuccess", launched
+    run_id = launched["run"]["runId"]
+    ended(paths, run_id)
     with open_instance(paths) as instance:
-        wait_for(lambda: instance.get_run_by_id(run_id).is_finished, 90)  # type: ignore[union-attr]
-        run = instance.get_run_by_id(run_id)
-    assert run is not None
-    assert run.status is dg.DagsterRunStatus.SUCCESS
+        events = instance.all_logs(run_id, of_type=dg.DagsterEventType.ASSET_MATERIALIZATION)
+        checks = instance.all_logs(run_id, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION)
+    assert len(events) == len(ASSETS)
+    assert len(checks) == 4
+
+
+def test_a_run_of_the_terminal_is_executed_again_from_the_page(up: Up, paths: DataPaths) -> None:
+    with open_instance(paths) as instance:
+        (parent,) = [run for run in instance.get_runs() if run.tags.get("companion/reason") == "test"]
+    params = {"parentRunId": parent.run_id, "strategy": "ALL_STEPS"}
+    launched = up.ask_dagster(EXECUTE_AGAIN, params=params)["launchRunReexecution"]
+    assert launched["__typename"] == "LaunchRunSuccess", launched
+    assert ended(paths, launched["run"]["runId"]).parent_run_id == parent.run_id
+
+
+def test_a_run_of_this_process_is_executed_again_from_the_page(
+    up: Up, paths: DataPaths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `companion index` leaves it while no services run."""
+    monkeypatch.setattr("companion_assets.daemon.launching.running_services", lambda _: None)
+    result = run_sync(paths, defs, reason="alone")
+    assert result.success, result.failure
+    params = {"parentRunId": result.run_id, "strategy": "ALL_STEPS"}
+    launched = up.ask_dagster(EXECUTE_AGAIN, params=params)["launchRunReexecution"]
+    assert launched["__typename"] == "LaunchRunSuccess", launched
+    ended(paths, launched["run"]["runId"])
 
 
 def test_a_second_start_is_refused_politely(up: Up, paths: DataPaths) -> None:
-    command = [sys.executable, "-m", "companion_app", "up"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(UP, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 1
     assert "already running" in done.stderr
     assert up.services.app_url in done.stderr
     assert "Traceback" not in done.stderr
 
 
+def test_a_backfill_of_everything_ends_well(up: Up, paths: DataPaths, backfill: str) -> None:
+    def status() -> str:
+        query = (
+            "query ($id: String!) { partitionBackfillOrError(backfillId: $id) { ... on PartitionBackfill { status } } }"
+        )
+        return str(up.ask_dagster(query, id=backfill)["partitionBackfillOrError"]["status"])
+
+    wait_for(lambda: status() not in ("REQUESTED", "IN_PROGRESS"), 120)
+    assert status() == "COMPLETED_SUCCESS"
+    assert count(paths) == 3
+
+
+def test_everything_it_writes_is_private(up: Up, paths: DataPaths) -> None:
+    folders = (paths.root, paths.locks_dir, paths.logs_dir, paths.dagster_home, paths.index_dir)
+    assert {
+        folder.name: oct(folder.stat().st_mode & 0o777) for folder in folders if folder.stat().st_mode & 0o077
+    } == {}
+
+
 def test_ctrl_c_ends_every_child(up: Up, paths: DataPaths) -> None:
-    assert len(up.children) >= len(SERVICES)
+    family = up.family
+    assert len(family) >= 5, "four services and the reaper"
     up.process.send_signal(signal.SIGINT)
     assert up.process.wait(40) == 0
-    _, alive = psutil.wait_procs(up.children, timeout=10)
+    _, alive = psutil.wait_procs(family, timeout=10)
     assert alive == []
+    assert processes_of(paths.root) == []
     assert running_services(paths) is None

@@ -100,6 +100,7 @@ def test_unreadable_files_are_tried_again_and_skipped_ones_are_not(catalog: Cata
     catalog.put_notes(zip(files, [unreadable, excluded], strict=True), "1")
     assert [file.path for file in catalog.diff_files("F", files, "1").changed] == ["F/locked.md"]
     assert catalog.skipped() == [("F/locked.md", "permission denied"), ("F/secret.md", "marked private")]
+    assert catalog.partial() == []
 
 
 def test_undecodable_file_names_are_kept_byte_for_byte(catalog: Catalog) -> None:
