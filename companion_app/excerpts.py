@@ -4,7 +4,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 _WORD = re.compile(r"\d+(?:[.,:/-]\d+)+|[^\W_]+")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
@@ -13,10 +13,12 @@ _MARKUP = (
     (re.compile(r"\[\[(?:[^\]|\n]*\\?\|)?([^\]|\n]+)\]\]"), r"\1"),  # wikilinks
     (re.compile(r"(?<!\w)(\*\*|__|~~|==)(?=\S)(.+?)(?<=\S)\1"), r"\2"),
     (re.compile(r"(?m)[ \t]\^[A-Za-z0-9-]+$"), ""),  # block ids
-    (re.compile(r"(?m)^[ \t]*\|[ \t:|-]+\|[ \t]*\n"), ""),  # rules of tables
     (re.compile(r"(?m)^(?:>[ \t]?)+(?:\[![\w-]+\][+-]?[ \t]*)?"), ""),  # quotes and callouts
     (re.compile(r"\n{2,}"), "\n"),
 )
+_TABLE_RULE = re.compile(r"[ \t]*\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*")
+_CELL_BORDER = re.compile(r"(?<!\\)\|")
+_LONG_LINE = 240
 _BORDER = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
 
 
@@ -56,10 +58,11 @@ def sentences(text: str) -> Iterator[str]:
 
 
 def excerpt(text: str, question: str, limit: int) -> str:
-    """At most about `limit` characters of `text`: whole sentences, those that share most with the question.
+    """At most about `limit` characters of `text`: whole lines, or sentences of long lines, that share most with it.
 
-    Words that stand in few of the sentences weigh more, and a sentence gains from good neighbours: an answer often
-    stands beside the words it was asked with. Left-out stretches are marked with "…".
+    Words that stand in few of the pieces weigh more, and a piece gains from good neighbours: an answer often stands
+    beside the words it was asked with. A list item stays whole, with the date it begins with. Left-out stretches are
+    marked with "…".
 
     Args:
         text: The passage.
@@ -68,8 +71,8 @@ def excerpt(text: str, question: str, limit: int) -> str:
     """
     if len(text) <= limit:
         return text
-    pieces = list(sentences(text))
-    scores = _sentence_scores(pieces, terms(question))
+    pieces = [piece for line in text.splitlines(keepends=True) for piece in _pieces(line)]
+    scores = _scores(pieces, terms(question))
     chosen: set[int] = set()
     left = limit
     for position in sorted(range(len(pieces)), key=lambda at: (-scores[at], at)):
@@ -83,13 +86,46 @@ def excerpt(text: str, question: str, limit: int) -> str:
 
 
 def plain(text: str) -> str:
-    """A passage without the marks of its markup, for a model to read: what a link shows, no emphasis, no block ids."""
+    """A passage without the marks of its markup, for a model to read.
+
+    Of links stays what they show; emphasis, block ids and quote marks go; each row of a table names its columns, since
+    small models lose track of a header that stands some rows above.
+    """
     for pattern, shown in _MARKUP:
         text = pattern.sub(shown, text)
-    return text.strip("\n")
+    return "\n".join(_told_rows(text.split("\n"))).strip("\n")
 
 
-def _sentence_scores(pieces: list[str], wanted: dict[str, float]) -> list[float]:
+def _told_rows(lines: list[str]) -> Iterator[str]:
+    header: list[str] = []
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        cells = _cells(line)
+        if cells and _TABLE_RULE.fullmatch(following):
+            header = cells
+        elif not cells:
+            header = []
+            yield line
+        elif header and not _TABLE_RULE.fullmatch(line):
+            named = [f"{name}: {cell}" if name else cell for name, cell in zip_longest(header, cells, fillvalue="")]
+            yield "; ".join(part for part, cell in zip(named, cells, strict=False) if cell)
+        elif not header:
+            yield line
+
+
+def _cells(line: str) -> list[str]:
+    """The cells of a table row; none if the line is no row."""
+    row = line.strip()
+    if len(row) < 3 or not (row.startswith("|") and row.endswith("|")):
+        return []
+    return [cell.replace("\\|", "|").strip() for cell in _CELL_BORDER.split(row[1:-1])]
+
+
+def _pieces(line: str) -> Iterator[str]:
+    """A line as it is, or its sentences if it is long."""
+    return sentences(line) if len(line) > _LONG_LINE else iter([line] if line.strip() else [])
+
+
+def _scores(pieces: list[str], wanted: dict[str, float]) -> list[float]:
     """Overlap with the question by rarity of its words, with half a share from each neighbour."""
     words = [terms(piece) for piece in pieces]
     rarity = {term: math.log(1 + len(pieces) / (1 + sum(term in found for found in words))) for term in wanted}
@@ -108,4 +144,4 @@ def _joined(pieces: list[str], chosen: list[int]) -> str:
 
 def _stem(word: str) -> str:
     """A crude common stem: enough to join plural, tense and case endings of the same word."""
-    return word[: max(4, len(word) - 2)] if len(word) > 5 else word
+    return word[: max(4, len(word) - 2)]

@@ -83,6 +83,8 @@ def _respond(companion: Companion, session: ChatSession, line: str) -> int:
             view.looking()
             final = _play(session, checked(line, "question", ""), SearchFilters(), view.show)
         _tell_of_missing_model(companion, final)
+        if not interactive():
+            out.print()
     except CompanionError as fault:
         fail(fault)
         return 1

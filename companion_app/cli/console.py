@@ -119,7 +119,8 @@ def _unforeseen(fault: Exception) -> CompanionError:
     with suppress(OSError):
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         file.write_text("".join(traceback.format_exception(fault)), encoding="utf-8", errors="replace")
-    return CompanionError(f"Companion failed at this: {fault} ({type(fault).__name__})", f"what happened is in {file}")
+    reason = str(fault).strip().partition("\n")[0]
+    return CompanionError(f"Companion failed at this: {reason} ({type(fault).__name__})", f"what happened is in {file}")
 
 
 def _explain(fault: OSError) -> CompanionError:

@@ -4,15 +4,26 @@ from pathlib import Path
 
 from companion_app.cli.console import out, print_json
 from companion_app.doctor import render_report, run_doctor
+from companion_assets.contracts.errors import VaultError
 from companion_assets.contracts.paths import data_paths
+from companion_assets.stores.data_root import prepare_data_root
 from companion_assets.stores.settings_file import load_settings, write_initial_settings
 
 
 def initialise(vault: Path) -> None:
-    """Write the settings file for a vault."""
-    target = data_paths().settings_file
-    write_initial_settings(target, vault)
-    out.print(f"Settings: {target}\nNext: companion index, then companion chat or companion up", markup=False)
+    """Write the settings file for a vault.
+
+    Raises:
+        VaultError: It is no folder, or it and the data root lie in each other.
+        SettingsError: There are settings already.
+    """
+    paths = data_paths()
+    folder = vault.expanduser().absolute()
+    if not folder.is_dir():
+        raise VaultError(f"{folder} is not a folder", "give the folder that you open as a vault in Obsidian")
+    prepare_data_root(paths, folder)
+    write_initial_settings(paths.settings_file, folder)
+    out.print(f"Settings: {paths.settings_file}\nNext: companion index, then companion chat", markup=False)
 
 
 def examine(as_json: bool) -> int:

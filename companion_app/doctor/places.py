@@ -48,6 +48,8 @@ def check_data_root(vault: VaultSettings, paths: DataPaths) -> Check:
         return Check("data root", "fail", detail, "set COMPANION_HOME to a folder outside the vault")
     if not root.exists():
         return Check("data root", "ok", f"{root} will be created when it is needed")
+    if not root.is_dir():
+        return Check("data root", "fail", f"{root} is a file", "set COMPANION_HOME to a folder")
     if not os.access(root, os.W_OK | os.X_OK):
         return Check("data root", "fail", f"{root} cannot be written", f"sudo chown -R $USER {root}")
     mode = root.stat().st_mode & 0o777

@@ -26,6 +26,10 @@ class CompanionError(Exception):
         self.message = message
         self.hint = hint
 
+    def __str__(self) -> str:
+        """Message and hint, for places that keep only one text: Dagster's run log, a model's state."""
+        return f"{self.message} ({self.hint})" if self.hint else self.message
+
 
 class SettingsError(CompanionError):
     """One or more settings cannot be used; the message lists every one of them.

@@ -170,12 +170,16 @@ def _counts(instance: dg.DagsterInstance, run_id: str) -> dict[str, dict[str, in
 
 
 def _failure(instance: dg.DagsterInstance, run_id: str) -> str:
-    """The innermost message of the first failed step, or of the run."""
+    """What stopped the first failed step, or the run: our own words where there are any, else the innermost cause."""
     for kind in (dg.DagsterEventType.STEP_FAILURE, dg.DagsterEventType.RUN_FAILURE):
         for entry in instance.all_logs(run_id, of_type=kind):
             error: Any = getattr(entry.get_dagster_event().event_specific_data, "error", None)
-            while error is not None and error.cause is not None:
+            messages: list[str] = []
+            while error is not None:
+                messages.append(str(error.message).strip())
                 error = error.cause
-            if error is not None:
-                return str(error.message).strip().partition(": ")[2] or str(error.message).strip()
+            if messages:
+                ours = (message for message in messages if message.startswith(CompanionError.__module__))
+                chosen = next(ours, messages[-1])
+                return chosen.partition(": ")[2] or chosen
     return "the run failed; see its log"

@@ -9,7 +9,7 @@ import datetime as dt
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, exc
@@ -38,17 +38,9 @@ class Database:
         self.engine = engine
         self.writer = engine.execution_options(**{_IMMEDIATE: True})
 
-    @contextmanager
-    def faults(self) -> Iterator[None]:
+    def faults(self) -> AbstractContextManager[None]:
         """Turn SQLite's faults into a `StoreError` that names the file and the way out."""
-        try:
-            yield
-        except (exc.IntegrityError, exc.ProgrammingError):
-            raise  # a fault of ours, not of the file
-        except exc.DatabaseError as fault:
-            raise _explain(self.path, str(fault.orig), canonical=self.canonical) from fault
-        except sqlite3.DatabaseError as fault:  # from the pragmas of a new connection, which SQLAlchemy does not wrap
-            raise _explain(self.path, str(fault), canonical=self.canonical) from fault
+        return database_faults(self.path, canonical=self.canonical)
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -65,6 +57,24 @@ class Database:
     def close(self) -> None:
         """Close all connections; safe to call twice."""
         self.engine.dispose()
+
+
+@contextmanager
+def database_faults(path: Path, *, canonical: bool) -> Iterator[None]:
+    """Turn SQLite's faults into a `StoreError`.
+
+    Args:
+        path: The file (or the folder of several) that is named.
+        canonical: It cannot be rebuilt.
+    """
+    try:
+        yield
+    except (exc.IntegrityError, exc.ProgrammingError):
+        raise  # a fault of ours, not of the file
+    except exc.DatabaseError as fault:
+        raise _explain(path, str(fault.orig), canonical=canonical) from fault
+    except sqlite3.DatabaseError as fault:  # from the pragmas of a new connection, which SQLAlchemy does not wrap
+        raise _explain(path, str(fault), canonical=canonical) from fault
 
 
 def open_database(path: Path, migrations: Sequence[Migration], *, canonical: bool) -> Database:
@@ -138,7 +148,7 @@ def _migrate(database: Database, migrations: Sequence[Migration]) -> None:
     if known > len(migrations):
         raise StoreError(
             f"{database.path} was written by a newer Companion (schema {known}, this one knows {len(migrations)})",
-            "Update Companion." + ("" if database.canonical else " Or: " + _way_out(database.path, canonical=False)),
+            "Update Companion." + ("" if database.canonical else f" Or: {_begin_anew(database.path)}"),
         )
 
 
@@ -156,16 +166,24 @@ def _explain(path: Path, reason: str, *, canonical: bool) -> StoreError:
         return StoreError(f"{path} is held by another process", "Wait for the running Companion command, or end it.")
     if "disk is full" in reason:
         return StoreError(f"{path} cannot be written: the disk is full", "Free some space and run the command again.")
+    if "disk I/O" in reason:
+        return StoreError(
+            f"{path} cannot be read or written: {reason}",
+            "Check that the disk is neither full nor failing, and run the command again.",
+        )
     if "readonly" in reason or "unable to open" in reason:
         return StoreError(
             f"{path} cannot be opened: {reason}", "Check that the file and its folder are yours and writable."
         )
-    return StoreError(f"{path} is damaged: {reason}", _way_out(path, canonical=canonical))
-
-
-def _way_out(path: Path, *, canonical: bool) -> str:
+    way_out = "`companion reindex` moves it away and makes it anew."
     if canonical:
-        return f"Restore {path.name} from a backup (`companion restore`), or move it away to start with an empty one."
+        way_out = (
+            f"Restore {path.name} from a backup (`companion restore`), or move it away to start with an empty one."
+        )
+    return StoreError(f"{path} is damaged: {reason}", way_out)
+
+
+def _begin_anew(path: Path) -> str:
     return (
         f"Delete {path.name} (and {path.name}-wal, {path.name}-shm); `companion index` builds it again from the vault."
     )

@@ -204,7 +204,7 @@ class ChunkIndex:
             has_words = any(index.name == FTS_INDEX for index in table.list_indices())
         except (RuntimeError, ValueError) as fault:
             raise StoreError(
-                f"the index table {manifest.table} cannot be opened", "Run `companion index` to build it again."
+                f"the index table {manifest.table} cannot be opened", "`companion reindex` makes it anew."
             ) from fault
         return _Served(manifest, table, has_words, pointer)
 

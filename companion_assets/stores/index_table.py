@@ -51,10 +51,21 @@ _TYPES: dict[str, pa.DataType] = {
 
 
 def connect(paths: DataPaths) -> "DBConnection":
-    """The database that holds the tables."""
+    """The database that holds the tables.
+
+    Raises:
+        StoreError: Its folder cannot be made.
+    """
+    os.environ.setdefault("LANCEDB_LOG", "off")  # faults are raised; it would say them on the terminal as well
     import lancedb
 
-    paths.index_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        paths.index_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as fault:
+        raise StoreError(
+            f"the index cannot be opened: {paths.index_dir} is no folder or cannot be made ({fault.strerror})",
+            "`companion reindex` makes it anew.",
+        ) from fault
     return lancedb.connect(paths.index_dir)
 
 
@@ -158,8 +169,9 @@ def read_manifest(paths: DataPaths) -> IndexManifest:
     except FileNotFoundError as fault:
         raise IndexMissing("no notes have been indexed yet", "Run `companion index`.") from fault
     except (OSError, ValueError) as fault:
-        hint = f"Delete {paths.index_dir} and run `companion index`; vectors are kept elsewhere."
-        raise StoreError(f"{file} cannot be read: {fault}", hint) from fault
+        reason = fault.strerror if isinstance(fault, OSError) else "it is damaged"
+        hint = "`companion reindex` makes the index anew; vectors are kept elsewhere."
+        raise StoreError(f"{file} cannot be read: {reason}", hint) from fault
 
 
 def write_manifest(paths: DataPaths, manifest: IndexManifest) -> None:

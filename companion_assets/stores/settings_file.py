@@ -80,12 +80,12 @@ def write_initial_settings(path: Path, vault: Path) -> None:
     try:
         quoted = json.dumps(str(vault.expanduser().absolute()), ensure_ascii=False)
         content = ("\n".join(_initial_lines(quoted)) + "\n").encode()
+        if path.exists():
+            raise SettingsError(f"{path} exists already and was left as it is", f"edit vault.path in {path}")
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with path.open("xb") as file:
             path.chmod(0o600)
             file.write(content)
-    except FileExistsError as fault:
-        raise SettingsError(f"{path} exists already and was left as it is", f"edit vault.path in {path}") from fault
     except (OSError, ValueError, RuntimeError) as fault:
         raise SettingsError(f"the settings file {path} cannot be written: {fault}") from fault
 
@@ -111,7 +111,10 @@ def _settings_path(path: Path | None, env: Mapping[str, str]) -> Path | None:
     chosen = path or env.get(CONFIG_VARIABLE)
     if not chosen:
         own = data_paths(env.get(HOME_VARIABLE) or None).settings_file
-        return own if own.exists() else None
+        try:
+            return own if own.exists() else None
+        except OSError as fault:  # its folder is closed to us
+            raise SettingsError(f"the settings file {own} cannot be read: {fault.strerror}") from fault
     try:
         return Path(chosen).expanduser().absolute()
     except RuntimeError as fault:

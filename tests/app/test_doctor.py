@@ -194,4 +194,4 @@ def test_a_damaged_manifest_is_named_with_its_fix(tmp_path: Path) -> None:
     (paths.index_dir / "current.json").write_text("{")
     check = examined(loaded_with(tmp_path, ""), paths.root)["index"]
     assert check.state == "fail"
-    assert "companion index" in check.fix
+    assert "companion reindex" in check.fix

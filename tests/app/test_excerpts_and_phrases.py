@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from companion_app.excerpts import excerpt, terms
+from companion_app.excerpts import excerpt, plain, terms
 from companion_app.intent import is_small_talk
 from companion_app.phrases import is_abstention, language_of, say
 
@@ -31,8 +31,22 @@ def test_an_excerpt_never_raises_and_stays_short(text: str, question: str, limit
 
 
 def test_terms_see_words_numbers_and_pairs_of_unspaced_script() -> None:
-    found = terms("Tomás runs 2:09 since 1988-11-02 在台北吃饭")
-    assert {"tomás", "runs", "2:09", "1988", "台北", "吃饭"} <= set(found)
+    found = terms("Tomás called at 2:09 since 1988-11-02 在台北吃饭")
+    assert {"2:09", "1988", "台北", "吃饭"} <= set(found)
+    assert set(terms("calls TOMÁS")) <= set(found)
+
+
+def test_a_list_item_keeps_its_date_and_a_row_names_its_columns() -> None:
+    log = "## Log\n" + "\n".join(f"- 2026-05-{day:02} Something dull. Then more of it." for day in range(1, 20))
+    log += "\n- 2026-06-18 He phones. Speech back, slow, with the swearing intact.\n"
+    assert "- 2026-06-18 He phones. Speech back" in excerpt(log, "When did he phone me?", 200)
+    table = "| Month | Me | Tomás |\n| --- | --: | --: |\n| July | 5:50 | 6:00 |\n| August | 7:10 | |\n"
+    assert plain(table) == "Month: July; Me: 5:50; Tomás: 6:00\nMonth: August; Me: 7:10"
+
+
+def test_a_model_reads_what_links_and_emphasis_show() -> None:
+    written = "> [!note] Result\n> Bib **3317**, see [[Ana Ferreira|Ana]] and [[Cello 1897]]. ![[x.png|300]] ^abc\n2 ** 3"
+    assert plain(written) == "Result\nBib 3317, see Ana and Cello 1897. \n2 ** 3"
 
 
 @pytest.mark.parametrize(

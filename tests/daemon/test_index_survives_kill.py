@@ -23,7 +23,7 @@ INDEX = [sys.executable, "-m", "companion_app", "index"]
 PHASES = ["reading", "chunking", "embedding", "publishing"]
 WORDS = ("harbour", "varnish", "sardine", "cello", "fog", "letter", "winter", "bridge", "台北", "Frühstück", "cocina")
 # Phase to wait for, and seconds to let pass after it: every step is hit at its start and somewhere inside.
-MOMENTS = [("reading", 0.0), ("embedding", 0.0), ("embedding", 0.7), ("publishing", 0.0), ("publishing", 0.15)]
+MOMENTS = [("reading", 0.0), ("embedding", 0.4), ("publishing", 0.0), ("publishing", 0.15)]
 
 
 @pytest.fixture

@@ -26,6 +26,8 @@ ASSETS = ["notes", "chunks", "embeddings", "vault_index"]
 REPOSITORY = {"repositoryLocationName": "companion", "repositoryName": "__repository__"}
 BACKFILL = """mutation ($params: LaunchBackfillParams!) { launchPartitionBackfill(backfillParams: $params) {
   __typename ... on LaunchBackfillSuccess { backfillId } ... on PythonError { message } } }"""
+BACKFILL_STATUS = """query ($id: String!) { partitionBackfillOrError(backfillId: $id) {
+  ... on PartitionBackfill { status } } }"""
 MATERIALIZE = """mutation ($params: ExecutionParams!) { launchPipelineExecution(executionParams: $params) {
   __typename ... on LaunchRunSuccess { run { runId } } ... on PythonError { message } } }"""
 EXECUTE_AGAIN = """mutation ($params: ReexecutionParams!) { launchRunReexecution(reexecutionParams: $params) {
@@ -37,8 +39,9 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     """One start for all tests of the file: it takes some seconds."""
     with pytest.MonkeyPatch.context() as patch:
         root = tmp_path_factory.mktemp("up")
-        (root / "vault/Journal").mkdir(parents=True)
-        (root / "vault/Journal/2026-05-14.md").write_text("Furnas stew at noon.\n", encoding="utf-8")
+        for folder, text in (("Journal", "Furnas stew at noon."), ("People", "Mei Lin plays the cello.")):
+            (root / "vault" / folder).mkdir(parents=True)
+            (root / "vault" / folder / "First.md").write_text(f"{text}\n", encoding="utf-8")
         patch.setenv("COMPANION_HOME", str(root / "home"))
         patch.setenv("COMPANION_VAULT__PATH", str(root / "vault"))
         patch.setenv("COMPANION_MODEL__INFERENCE__BACKEND", "none")
@@ -88,7 +91,7 @@ def test_page_api_and_dagster_answer(up: Up) -> None:
 
 
 def test_the_sensor_indexes_the_vault_by_itself(up: Up, paths: DataPaths) -> None:
-    wait_for(lambda: count(paths) == 1, 90)
+    wait_for(lambda: count(paths) == 2, 90)
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +99,7 @@ def backfill(up: Up) -> str:
     """A backfill of all assets and folders, as the page starts one. Dagster looks for new ones every 30 s."""
     params = {
         "assetSelection": [{"path": [name]} for name in ASSETS],
-        "partitionNames": ["Journal"],
+        "partitionNames": ["Journal", "People"],
         "title": "rebuild everything",
     }
     launched = up.ask_dagster(BACKFILL, params=params)["launchPartitionBackfill"]
@@ -107,7 +110,7 @@ def test_a_sync_from_the_terminal_runs_in_the_services(up: Up, paths: DataPaths,
     (vault / "Journal/2026-05-15.md").write_text("Whales cancelled by fog.\n", encoding="utf-8")
     result = run_sync(paths, defs, reason="test")
     assert result.success, result.failure
-    assert count(paths) == 2
+    assert count(paths) == 3
     run = ended(paths, result.run_id)
     assert run.tags["companion/reason"] == "test"
     assert run.tags["companion/process"].split()[1] != str(os.getpid()), "in a process of the services"
@@ -121,7 +124,7 @@ def test_the_sync_button_starts_a_run_and_follows_it(up: Up, paths: DataPaths, v
     assert syncs.state().running
     ended(paths, started.run_id)
     wait_for(lambda: not syncs.state().running, 30)
-    assert count(paths) == 3
+    assert count(paths) == 4
 
 
 def test_a_single_folder_is_materialised_as_the_page_does_it(up: Up, paths: DataPaths) -> None:
@@ -144,26 +147,17 @@ def test_a_single_folder_is_materialised_as_the_page_does_it(up: Up, paths: Data
     assert len(checks) == 4
 
 
-def test_a_run_of_the_terminal_is_executed_again_from_the_page(up: Up, paths: DataPaths) -> None:
-    with open_instance(paths) as instance:
-        (parent,) = [run for run in instance.get_runs() if run.tags.get("companion/reason") == "test"]
-    params = {"parentRunId": parent.run_id, "strategy": "ALL_STEPS"}
-    launched = up.ask_dagster(EXECUTE_AGAIN, params=params)["launchRunReexecution"]
-    assert launched["__typename"] == "LaunchRunSuccess", launched
-    assert ended(paths, launched["run"]["runId"]).parent_run_id == parent.run_id
-
-
-def test_a_run_of_this_process_is_executed_again_from_the_page(
+def test_a_run_of_the_terminal_is_executed_again_from_the_page(
     up: Up, paths: DataPaths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As `companion index` leaves it while no services run."""
+    """A run as `companion index` leaves it while no services run."""
     monkeypatch.setattr("companion_assets.daemon.launching.running_services", lambda _: None)
     result = run_sync(paths, defs, reason="alone")
     assert result.success, result.failure
     params = {"parentRunId": result.run_id, "strategy": "ALL_STEPS"}
     launched = up.ask_dagster(EXECUTE_AGAIN, params=params)["launchRunReexecution"]
     assert launched["__typename"] == "LaunchRunSuccess", launched
-    ended(paths, launched["run"]["runId"])
+    assert ended(paths, launched["run"]["runId"]).parent_run_id == result.run_id
 
 
 def test_a_second_start_is_refused_politely(up: Up, paths: DataPaths) -> None:
@@ -183,7 +177,7 @@ def test_a_backfill_of_everything_ends_well(up: Up, paths: DataPaths, backfill: 
 
     wait_for(lambda: status() not in ("REQUESTED", "IN_PROGRESS"), 120)
     assert status() == "COMPLETED_SUCCESS"
-    assert count(paths) == 3
+    assert count(paths) == 4
 
 
 def test_everything_it_writes_is_private(up: Up, paths: DataPaths) -> None:

@@ -68,7 +68,7 @@ def test_it_can_be_ended_while_it_starts(paths: DataPaths, number: signal.Signal
 
 def test_killed_outright_it_leaves_nothing_and_the_next_start_goes_on(vault: Path, paths: DataPaths) -> None:
     source = random.Random(1)
-    for number in range(400):
+    for number in range(200):
         words = source.choices(["harbour", "cello", "fog", "letter", "winter", "ladder"], k=120)
         (vault / f"Note {number}.md").write_text(f"# {number}\n{' '.join(words)}.\n", encoding="utf-8")
     first = Up(paths)
@@ -86,7 +86,7 @@ def test_killed_outright_it_leaves_nothing_and_the_next_start_goes_on(vault: Pat
         run = instance.get_run_by_id(worker.run_id)
         assert run is not None
         assert run.status is dg.DagsterRunStatus.FAILURE
-    wait_for(lambda: running(paths) == 401, 120)
+    wait_for(lambda: running(paths) == 201, 120)
 
     # One service breaks: the others are ended too, and the message says which and where to look.
     app = next(process for process in second.family if "companion_app.serve" in process.cmdline())

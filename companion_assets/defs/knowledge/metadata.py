@@ -51,6 +51,8 @@ def history_plot(context: dg.AssetExecutionContext, work: Workspace, *, redraw: 
     """Notes and chunks over the latest runs, as a picture in the materialisation.
 
     Args:
+        context: Of the asset, for its earlier materialisations.
+        work: For the counts now.
         redraw: The counts may have changed; otherwise the last picture is shown again.
     """
     of_partition = dg.AssetRecordsFilter(asset_key=context.asset_key, asset_partitions=[context.partition_keys[-1]])
