@@ -14,6 +14,7 @@ _MARK = re.compile(r"[\[【]\s*(\d{1,4}(?:\s*[-–,;]\s*\d{1,4})*)\s*[\]】]")
 _OPEN = re.compile(r"[\[【][\d\s,;–-]*$")
 _LONGEST_MARK = 40
 _SUPPORT = 3.0  # one number or two ordinary words in common
+_TELLING = 1.5  # numbers and words of four letters or more
 _ENOUGH = 0.8  # a cited passage may hold a little less than the best one
 
 
@@ -79,16 +80,23 @@ def settle_citations(reply: str, passages: Mapping[int, str], question: str = ""
 def _is_invented(
     sentence: str, passages: Mapping[int, str], words: Mapping[int, dict[str, float]], asked: dict[str, float]
 ) -> bool:
-    """A cited sentence whose every new word or number is in none of the passages.
+    """A cited sentence whose every new number, or every new longer word, is in none of the passages.
 
     Words of another language than the passages' prove nothing; numbers do.
     """
     bare = _MARK.sub("", sentence)
-    new = [term for term in terms(bare) if term not in asked]
-    if not cited_numbers(sentence) or not new or any(term in found for found in words.values() for term in new):
+    new = [term for term, weight in terms(bare).items() if term not in asked and weight >= _TELLING]
+    numbers = [term for term in new if term[0].isdigit()]
+    if not new or not cited_numbers(sentence):
         return False
+    if numbers and not _held(numbers, words):
+        return True
     spoken = language_of(bare)
-    return any(term[0].isdigit() for term in new) or any(language_of(text) == spoken for text in passages.values())
+    return not _held(new, words) and any(language_of(text) == spoken for text in passages.values())
+
+
+def _held(wanted: list[str], words: Mapping[int, dict[str, float]]) -> bool:
+    return any(term in found for found in words.values() for term in wanted)
 
 
 def _settle_sentence(sentence: str, passages: Mapping[int, dict[str, float]], asked: dict[str, float]) -> str:

@@ -31,8 +31,9 @@ def terms(text: str) -> dict[str, float]:
     for match in _WORD.finditer(unicodedata.normalize("NFKC", text).casefold()):
         word = match.group()
         if word[0].isdigit():
-            # 1988-11-02 is also the year 1988, however a reply writes that date.
-            found.update(dict.fromkeys([word, *re.findall(r"\d{3,}", word)], 4.0))
+            # 1988-11-02 is also the year 1988, however a reply writes that date, and 3,540 is 3540.
+            forms = [word, *re.findall(r"\d{3,}", word), re.sub(r"(?<=\d)[.,](?=\d{3}\b)", "", word)]
+            found.update(dict.fromkeys(forms, 4.0))
         elif runs := _UNSPACED.findall(word):
             for run in runs:
                 found.update({run[i : i + 2]: 2.0 for i in range(max(1, len(run) - 1))})

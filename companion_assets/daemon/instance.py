@@ -8,6 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import dagster as dg
+from filelock import FileLock
 
 from companion_assets.contracts.errors import StoreError
 from companion_assets.contracts.paths import DataPaths
@@ -47,8 +48,18 @@ def open_instance(paths: DataPaths) -> Iterator[dg.DagsterInstance]:
     home = prepare_dagster_home(paths)
     os.environ["DAGSTER_HOME"] = str(home)
     try:
-        instance = dg.DagsterInstance.from_config(str(home))
+        instance = _open(paths, home)
     except dg.DagsterError as fault:
         raise StoreError(f"{home / 'dagster.yaml'} cannot be used: {fault}", "remove it; it is written anew") from fault
     with instance:
         yield instance
+
+
+def _open(paths: DataPaths, home: Path) -> dg.DagsterInstance:
+    """Dagster makes its tables on first use, and two processes that do so at once stumble over each other."""
+    paths.locks_dir.mkdir(mode=0o700, exist_ok=True)
+    with FileLock(paths.locks_dir / "dagster.lock", mode=0o600):
+        instance = dg.DagsterInstance.from_config(str(home))
+        for store in ("run_storage", "event_log_storage", "schedule_storage"):
+            getattr(instance, store)
+        return instance

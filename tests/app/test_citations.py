@@ -77,3 +77,26 @@ def test_equal_sentences_are_settled_each() -> None:
 @given(st.text())
 def test_settling_never_raises_and_cites_only_known_passages(reply: str) -> None:
     assert set(cited_numbers(settle_citations(streamed(reply), PASSAGES))) <= set(PASSAGES)
+
+
+@pytest.mark.parametrize("reply", ["You got a score of 18 [1].", "You keep it at the island, under a palm [2]."])
+def test_a_cited_sentence_that_no_note_supports_is_dropped(reply: str) -> None:
+    assert settle_citations(reply, PASSAGES, "What score did I get, and where do I keep it?") == ""
+    both = settle_citations(f"You paid 890 [2]. {reply}", PASSAGES, "What did I pay?")
+    assert both == "You paid 890 [2]."
+
+
+def test_what_was_not_asked_decides_which_passage_is_cited() -> None:
+    passages = {1: "Lars worked at Volvo until June.", 2: "Lars's bakery. The oven, 1951, is called Volvo."}
+    reply = settle_citations("Lars calls the oven Volvo [1].", passages, "What does Lars call the oven in his bakery?")
+    assert reply == "Lars calls the oven Volvo [2]."
+
+
+def test_a_reply_in_another_language_than_the_notes_stays() -> None:
+    reply = "Du hast den Schlüssel von der Vermieterin bekommen [1]."
+    assert settle_citations(reply, PASSAGES, "Wer gab mir den Schlüssel?") == reply
+
+
+def test_a_date_written_out_is_still_that_date() -> None:
+    reply = "His birthday is on November 2, 1988 [1]."
+    assert settle_citations(reply, {1: "birthday: 1988-11-02"}, "When is his birthday?") == reply
