@@ -18,7 +18,7 @@ from companion_assets.backends.protocols import Generator
 from companion_assets.contracts.prompt import Exchange, Passage, render_messages, render_passage, render_question
 from companion_assets.contracts.records import Message, SearchHit
 
-_LEAST_NOTES = 160  # tokens of notes that are worth waiting for on any machine
+_LEAST_NOTES = 300  # tokens of notes that are worth waiting for on any machine
 _LEAST_PASSAGE = 60
 _WHOLE_PASSAGE = 160  # shorter passages are never cut for the sake of the others
 _LONGEST_SHARE = 0.4  # of the notes' tokens, for one passage

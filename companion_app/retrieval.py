@@ -13,6 +13,7 @@ from companion_assets.stores.ranking import search
 
 _SHORT_QUESTION = 6  # terms; shorter questions are also searched together with the one before
 _FOLLOW_UP_SHARE = 0.9
+_COMPANY = 0.7  # beside a hit above the threshold, hits of this share of it are worth reading too
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,7 @@ class Retrieval:
     """What was found.
 
     Attributes:
-        hits: Best first; all at or above the threshold when `relevant`.
+        hits: Best first; the first is at or above the threshold when `relevant`.
         relevant: False when nothing reaches the threshold: the notes do not tell.
         seconds: Time spent.
     """
@@ -67,8 +68,10 @@ class Retriever:
         if before and len(terms(question)) <= _SHORT_QUESTION:
             together = self._search(f"{before[-1]} {question}", wanted, filters)
             hits = _merged(hits, together)[:wanted]
-        strong = tuple(hit for hit in hits if hit.score >= self._settings.similarity_threshold)
-        return Retrieval(strong or tuple(hits), bool(strong), time.perf_counter() - started)
+        threshold = self._settings.similarity_threshold
+        relevant = any(hit.score >= threshold for hit in hits)
+        kept = [hit for hit in hits if not relevant or hit.score >= threshold * _COMPANY]
+        return Retrieval(tuple(kept), relevant, time.perf_counter() - started)
 
     def _search(self, text: str, k: int, filters: SearchFilters | None) -> list[SearchHit]:
         index, embedder = self._engines()

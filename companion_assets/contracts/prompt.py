@@ -89,9 +89,10 @@ def render_question(question: str, passages: Sequence[Passage], seen: Sequence[i
 
 @cache
 def worked_examples() -> tuple[Exchange, ...]:
-    """Short exchanges that show the form: two notes joined, a value read off, another language, and an abstention.
+    """Short exchanges that show the form: a value read off, an abstention, two notes joined, another language.
 
-    The abstention comes last: elsewhere, the same model invents answers to questions that the notes do not answer.
+    The order matters to a small model (embedded 1.5B, 40 demo questions): with the abstention last it also abstains
+    where the answer stands before it (28 right), without one it invents; this order was the best of five (29).
     """
     bicycle = [
         Passage(1, "2021-05-02, Bicycle", "Picked up the bike today. Paid 640 for the Peugeot, brakes are soft."),
@@ -110,13 +111,13 @@ def worked_examples() -> tuple[Exchange, ...]:
         Passage(2, "Choir", "Alto: Marta, Ines. Tenor: nobody yet."),
     ]
     return (
+        Exchange(render_question("How heavy was the honey?", pantry), "The honey weighed 4.5 kg [1]."),
+        Exchange(render_question("What is the name of Marta's brother?", choir), ABSTENTION),
         Exchange(
             render_question("What did I pay for the bike, and do I still have it?", bicycle),
             "You paid 640 for the Peugeot [1]. You no longer have it: you sold it to Karim for 500 [2].",
         ),
-        Exchange(render_question("How heavy was the honey?", pantry), "The honey weighed 4.5 kg [1]."),
         Exchange(render_question("Welche Stufe nehme ich an der Mühle?", coffee), "Du nimmst Stufe 11 [1]."),
-        Exchange(render_question("What is the name of Marta's brother?", choir), ABSTENTION),
     )
 
 

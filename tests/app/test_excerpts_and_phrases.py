@@ -45,7 +45,9 @@ def test_a_list_item_keeps_its_date_and_a_row_names_its_columns() -> None:
 
 
 def test_a_model_reads_what_links_and_emphasis_show() -> None:
-    written = "> [!note] Result\n> Bib **3317**, see [[Ana Ferreira|Ana]] and [[Cello 1897]]. ![[x.png|300]] ^abc\n2 ** 3"
+    written = (
+        "> [!note] Result\n> Bib **3317**, see [[Ana Ferreira|Ana]] and [[Cello 1897]]. ![[x.png|300]] ^abc\n2 ** 3"
+    )
     assert plain(written) == "Result\nBib 3317, see Ana and Cello 1897. \n2 ** 3"
 
 
