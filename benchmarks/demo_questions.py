@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from companion_app.bootstrap import Companion, open_companion
+from companion_app.events import Final, Sources
 from companion_app.phrases import is_abstention
-from companion_app.session import Final, Sources
 from companion_assets.contracts.paths import HOME_VARIABLE, data_paths
 
 

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from companion_app.session import ChatSession, ReplyEvent, Stop
+from companion_app.events import ReplyEvent, Stop
+from companion_app.session import ChatSession
 from companion_assets.contracts.errors import CompanionError
 from companion_assets.contracts.records import Citation, SearchFilters, Turn
 from companion_assets.stores.chat_log import ChatLog

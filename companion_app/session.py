@@ -1,94 +1,27 @@
 """One turn, start to finish: retrieve, plan the prompt, stream the reply, bind its citations, store it."""
 
 import logging
-import threading
 import time
-import uuid
 from collections.abc import Callable, Iterator
 from collections.abc import Generator as Stream
-from contextlib import closing
-from dataclasses import dataclass, field
 
-from companion_app.citations import CitationFilter, cited_numbers, settle_citations
-from companion_app.context import Conversation, NumberedHit, Plan, Sent, plan_turn
+from companion_app.context import Conversation, NumberedHit, Sent, plan_turn
+from companion_app.events import Final, Notice, ReplyEvent, Sources, Stop
 from companion_app.excerpts import excerpt
 from companion_app.intent import is_small_talk
 from companion_app.phrases import say
 from companion_app.retrieval import NOTHING, Retriever
-from companion_assets.backends.protocols import Generator, TokenStream
+from companion_app.writing import Writer, citation_of
+from companion_assets.backends.protocols import Generator
 from companion_assets.contracts.errors import BackendUnavailable
-from companion_assets.contracts.prompt import ABSTENTION, Exchange, render_question, render_system
-from companion_assets.contracts.records import Citation, SearchFilters, Turn
+from companion_assets.contracts.prompt import Exchange, render_question, render_system
+from companion_assets.contracts.records import SearchFilters
 from companion_assets.contracts.settings import CompanionSettings
 from companion_assets.stores.chat_log import ChatLog
 
 _log = logging.getLogger(__name__)
 _QUOTED_HITS = 3
 _QUOTE_CHARACTERS = 320
-
-
-@dataclass(frozen=True, slots=True)
-class Sources:
-    """What was found, before the first token."""
-
-    citations: tuple[Citation, ...]
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Delta:
-    """A piece of the reply."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Notice:
-    """Something the person should know about this turn (the model failed, quoting instead)."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Final:
-    """The finished turn; `turn.reply` replaces what was streamed.
-
-    Attributes:
-        timings: Seconds by step: `retrieval`, `plan`, `first_token`, `total`, and `prefill` as the model reports it.
-        counts: Tokens: `prompt`, `cached`, `uncached`, `budget`, `completion`.
-    """
-
-    turn: Turn
-    timings: dict[str, float] = field(default_factory=dict)
-    counts: dict[str, int] = field(default_factory=dict)
-
-
-ReplyEvent = Sources | Delta | Notice | Final
-
-
-class Stop:
-    """Ends one reply from any thread, also while the model still reads the prompt. What was written is kept."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._stream: TokenStream | None = None
-        self.asked = False
-
-    def __call__(self) -> None:
-        """Stop the reply; no effect on one that has ended."""
-        with self._lock:
-            self.asked = True
-            stream = self._stream
-        if stream is not None:
-            stream.close()
-
-    def watch(self, stream: TokenStream) -> None:
-        """The stream to close; closed at once if the stop came before it."""
-        with self._lock:
-            self._stream = stream
-            asked = self.asked
-        if asked:
-            stream.close()
 
 
 class ChatSession:
@@ -153,8 +86,8 @@ class ChatSession:
         found = NOTHING if small_talk else self._retriever.retrieve(question, before=self._questions, filters=filters)
         hits = self._conversation.number(found.hits if found.relevant else ())
         timings = {"retrieval": time.perf_counter() - started}
-        yield Sources(tuple(_citation(hit) for hit in hits), timings["retrieval"])
-        writer = _Writer(question, hits, self._conversation.known, timings, started, stop or Stop())
+        yield Sources(tuple(citation_of(hit) for hit in hits), timings["retrieval"])
+        writer = Writer(question, hits, self._conversation.known, timings, started, stop or Stop())
         try:
             if found.relevant:
                 yield from self._written(writer, temperature)
@@ -167,7 +100,7 @@ class ChatSession:
             final = self._finish(writer)
         yield final
 
-    def _written(self, writer: "_Writer", temperature: float | None) -> Iterator[ReplyEvent]:
+    def _written(self, writer: Writer, temperature: float | None) -> Iterator[ReplyEvent]:
         generator = self._generator()
         if generator is None:
             yield from writer.fixed(_quoted(writer.question, writer.hits))
@@ -196,7 +129,7 @@ class ChatSession:
             yield Notice(f"{fault.message}. {fault.hint}".strip())
             yield from writer.fixed(_quoted(writer.question, writer.hits))
 
-    def _finish(self, writer: "_Writer") -> Final:
+    def _finish(self, writer: Writer) -> Final:
         turn = writer.turn()
         if writer.plan is not None and turn.reply:
             self._conversation.record(writer.plan, turn.reply, self._settings.memory.session_turns)
@@ -204,87 +137,6 @@ class ChatSession:
         self._chat_log.append_turn(self.session_id, turn)
         writer.mark("total")
         return Final(turn, writer.timings, writer.counts)
-
-
-class _Writer:
-    """Collects one reply while it streams."""
-
-    def __init__(
-        self,
-        question: str,
-        hits: list[NumberedHit],
-        known: dict[int, NumberedHit],
-        timings: dict[str, float],
-        started: float,
-        stop: Stop,
-    ) -> None:
-        self.question = question
-        self.known = known
-        self.stop = stop
-        self.hits = hits
-        self.timings = timings
-        self.counts: dict[str, int] = {}
-        self.plan: Plan | None = None
-        self.model = ""
-        self.stopped = False
-        self._text = ""
-        self._started = started
-
-    def mark(self, step: str) -> None:
-        """Note the time since the question for `step`."""
-        self.timings[step] = time.perf_counter() - self._started
-
-    def fixed(self, text: str) -> Iterator[Delta]:
-        """A reply that needs no model."""
-        self._text = text
-        self.mark("first_token")
-        yield Delta(text)
-
-    def stream(self, generator: Generator, temperature: float) -> Iterator[Delta]:
-        """The model's reply, with only valid citations in it."""
-        plan = self.plan
-        assert plan is not None
-        self.model = generator.model
-        self.counts = {"budget": plan.budget, "uncached": plan.uncached}
-        citations = CitationFilter(plan.shown)
-        ended = False
-        with closing(generator.generate(plan.messages, max_tokens=plan.max_tokens, temperature=temperature)) as tokens:
-            self.stop.watch(tokens)
-            for token in tokens:
-                if "first_token" not in self.timings and token.text:
-                    self.mark("first_token")
-                if ready := citations.feed(token.text):
-                    self._text += ready
-                    yield Delta(ready)
-                if token.finish_reason:
-                    ended = token.finish_reason != "cancelled"
-                    self.timings["prefill"] = token.prefill_seconds
-                    self.counts |= {"prompt": token.prompt_tokens, "cached": token.cached_tokens}
-                    self.counts["completion"] = token.completion_tokens
-        self.stopped = not ended
-        if rest := citations.flush():
-            self._text += rest
-            yield Delta(rest)
-
-    def turn(self) -> Turn:
-        """The finished turn, citations settled and bound to their chunks."""
-        numbers = self.plan.shown if self.plan else [hit.number for hit in self.hits]
-        shown = {number: self.known[number] for number in numbers}
-        reply = self._text.strip()
-        if reply == ABSTENTION:
-            reply = say("nothing_found", self.question)
-        elif self.plan is not None and not self.stopped:
-            evidence = {number: hit.evidence for number, hit in shown.items()}
-            reply = settle_citations(reply, evidence, self.question) or say("nothing_found", self.question)
-        citations = tuple(_citation(shown[number]) for number in cited_numbers(reply) if number in shown)
-        return Turn(self.question, reply, citations, uuid.uuid4().hex, self.model, self.stopped)
-
-
-def _citation(numbered: NumberedHit) -> Citation:
-    hit = numbered.hit
-    return Citation(
-        numbered.number, hit.chunk_id, hit.path, hit.title, hit.section, hit.first_line, hit.last_line, hit.text
-    )
 
 
 def _quoted(question: str, hits: list[NumberedHit]) -> str:

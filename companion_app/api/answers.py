@@ -6,8 +6,8 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from companion_app.desk import Standing
+from companion_app.events import Final
 from companion_app.passages import PassageView
-from companion_app.session import Final
 from companion_assets.contracts.records import Citation, SearchHit
 
 

@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from companion_app.api.answers import CitationOut, DeltaOut, Fault, FinalOut, NoticeOut, SourcesOut
 from companion_app.conversations import End, RunningTurn
-from companion_app.session import Delta, Final, Notice, ReplyEvent, Sources
+from companion_app.events import Delta, Final, Notice, ReplyEvent, Sources
 
 
 async def turn_events(turn: RunningTurn, *, streaming: bool) -> AsyncIterator[str]:

@@ -12,7 +12,8 @@ from companion_app.bootstrap import Companion
 from companion_app.cli.console import err, fail, interactive, out, print_json
 from companion_app.cli.opening import checked, open_here
 from companion_app.cli.replies import ReplyView
-from companion_app.session import ChatSession, Final, ReplyEvent, Stop
+from companion_app.events import Final, ReplyEvent, Stop
+from companion_app.session import ChatSession
 from companion_assets.contracts.errors import CompanionError
 from companion_assets.contracts.records import SearchFilters
 from companion_assets.stores.index_table import read_manifest

@@ -2,7 +2,8 @@
 
 import datetime as dt
 import json
-from contextlib import redirect_stderr
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr
 from dataclasses import asdict
 from io import StringIO
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from companion_app.cli.watching import Watched
 from companion_assets.contracts.errors import CompanionError, IndexMissing
 from companion_assets.contracts.manifests import IndexManifest
 from companion_assets.contracts.paths import DataPaths, data_paths
+from companion_assets.daemon.running import running_services
 from companion_assets.stores.catalog_view import CatalogView, NoteState
 from companion_assets.stores.database import database_faults
 from companion_assets.stores.index_table import read_manifest
@@ -40,7 +42,7 @@ def sync_vault(*, as_json: bool, reason: str, rebuild: bool = False) -> int:
         from companion_assets.definitions import defs
 
         # What Dagster writes to the terminal (a full disk in ten lines of SQL) is in its log, or cannot be.
-        with database_faults(paths.dagster_home, canonical=False), redirect_stderr(StringIO()):
+        with _resumable(paths), database_faults(paths.dagster_home, canonical=False), redirect_stderr(StringIO()):
             result = run_sync(paths, defs, rebuild=rebuild, reason=reason)
     if as_json:
         print_json(asdict(result))
@@ -60,6 +62,19 @@ def _mend(paths: DataPaths) -> None:
 
     for place in set_damaged_aside(paths):
         err.say(f"{place} was damaged; it is made anew, the old one is kept as {place.name}.damaged")
+
+
+@contextmanager
+def _resumable(paths: DataPaths) -> Iterator[None]:
+    """Ctrl-C, in words: it ends a sync of this process, and only the waiting for one of the services."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if running_services(paths):
+            err.print("\nThe sync goes on in the background.")
+        else:
+            err.print("\nStopped. What was done is kept; companion index goes on from there.")
+        raise
 
 
 def show_status(note: str | None, *, as_json: bool) -> int:

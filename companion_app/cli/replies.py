@@ -18,8 +18,8 @@ from rich.text import Text
 from companion_app.cli.console import err, out
 from companion_app.cli.waiting import OPENING, Waiting
 from companion_app.cli.wrapping import Wrapping, wrapped
+from companion_app.events import Delta, Final, Notice, ReplyEvent, Sources
 from companion_app.passages import obsidian_url
-from companion_app.session import Delta, Final, Notice, ReplyEvent, Sources
 from companion_assets.contracts.records import Citation, Turn
 
 _CITATION = re.compile(r"\[(\d+)\]")

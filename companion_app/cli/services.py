@@ -14,7 +14,7 @@ from companion_assets.contracts.paths import HOME_VARIABLE, data_paths
 from companion_assets.contracts.records import SearchFilters
 from companion_assets.stores.settings_file import load_settings
 
-DEMO_QUESTION = "Why did I change my mind about regraduating the cello's top?"
+DEMO_QUESTION = "When was Elsa born, and how much did she weigh?"
 
 
 def serve(port: int | None) -> int:

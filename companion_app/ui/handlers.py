@@ -8,7 +8,7 @@ import gradio as gr
 
 from companion_app.conversations import RunningTurn
 from companion_app.desk import Desk
-from companion_app.session import Delta, Final, Notice, Sources
+from companion_app.events import Delta, Final, Notice, Sources
 from companion_app.ui.render import TurnRenderer, panel_fault, passage_panel
 from companion_app.ui.status import status_line, welcome
 from companion_assets.contracts.errors import CompanionError

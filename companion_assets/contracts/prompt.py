@@ -89,10 +89,10 @@ def render_question(question: str, passages: Sequence[Passage], seen: Sequence[i
 
 @cache
 def worked_examples() -> tuple[Exchange, ...]:
-    """Short exchanges that show the form: a value read off, an abstention, two notes joined, another language.
+    """Short exchanges that show the form: two notes joined, a value read off, another language, and an abstention.
 
-    The order matters to a small model (embedded 1.5B, 40 demo questions): with the abstention last it also abstains
-    where the answer stands before it (28 right), without one it invents; this order was the best of five (29).
+    The abstention comes last: elsewhere, a small model invents answers to questions that the notes do not answer. That
+    it then abstains a little too often is what `render_again` is for.
     """
     bicycle = [
         Passage(1, "2021-05-02, Bicycle", "Picked up the bike today. Paid 640 for the Peugeot, brakes are soft."),
@@ -111,19 +111,33 @@ def worked_examples() -> tuple[Exchange, ...]:
         Passage(2, "Choir", "Alto: Marta, Ines. Tenor: nobody yet."),
     ]
     return (
-        Exchange(render_question("How heavy was the honey?", pantry), "The honey weighed 4.5 kg [1]."),
-        Exchange(render_question("What is the name of Marta's brother?", choir), ABSTENTION),
         Exchange(
             render_question("What did I pay for the bike, and do I still have it?", bicycle),
             "You paid 640 for the Peugeot [1]. You no longer have it: you sold it to Karim for 500 [2].",
         ),
+        Exchange(render_question("How heavy was the honey?", pantry), "The honey weighed 4.5 kg [1]."),
         Exchange(render_question("Welche Stufe nehme ich an der Mühle?", coffee), "Du nimmst Stufe 11 [1]."),
+        Exchange(render_question("What is the name of Marta's brother?", choir), ABSTENTION),
     )
 
 
 def render_prefix(system: str) -> list[Message]:
     """The part of every prompt that never changes: system message and worked examples."""
     return [Message("system", system), *_exchanges(worked_examples())]
+
+
+def render_again(question: str, look: str) -> str:
+    """A second request about the same question, in the same conversation: cheap, since all notes are cached.
+
+    Args:
+        question: As asked.
+        look: What to do differently, e.g. `LOOK_AT.format(number=2)` or `AS_YOU`.
+    """
+    return f"{look} Question: {question}"
+
+
+LOOK_AT = "Note [{number}] speaks of this. Read it again and answer from it."
+AS_YOU = 'The notes are mine. Say it to me, with "you".'
 
 
 def render_messages(system: str, history: Sequence[Exchange], sent: str) -> list[Message]:

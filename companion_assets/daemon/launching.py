@@ -6,7 +6,7 @@ is executed in this process.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,6 +65,7 @@ def run_sync(
         VaultError: The vault cannot be read.
         StoreError: The data root cannot be written.
         CompanionError: The background services took the sync over and ended before it began.
+        KeyboardInterrupt: Ctrl-C ended a run in this process; what it had done is kept.
     """
     started = time.perf_counter()
     with open_instance(paths) as instance:
@@ -130,6 +131,8 @@ def _execute(instance: dg.DagsterInstance, definitions: dg.Definitions, tags: Ma
         job, tags=dict(tags), run_config=_QUIET, remote_job_origin=RemoteJobOrigin(repository, SYNC_JOB)
     )
     execute_run(InMemoryJob(job), run, instance)
+    if any(chain[-1].cls_name == "DagsterExecutionInterruptedError" for chain in _faults(instance, run.run_id)):
+        raise KeyboardInterrupt  # Dagster took it for a failed step
     return run.run_id
 
 
@@ -171,15 +174,22 @@ def _counts(instance: dg.DagsterInstance, run_id: str) -> dict[str, dict[str, in
 
 def _failure(instance: dg.DagsterInstance, run_id: str) -> str:
     """What stopped the first failed step, or the run: our own words where there are any, else the innermost cause."""
+    for chain in _faults(instance, run_id):
+        messages = [str(error.message).strip() for error in chain]
+        ours = (message for message in messages if message.startswith(CompanionError.__module__))
+        chosen = next(ours, messages[-1])
+        return chosen.partition(": ")[2] or chosen
+    return "the run failed; see its log"
+
+
+def _faults(instance: dg.DagsterInstance, run_id: str) -> Iterator[list[Any]]:
+    """Dagster's errors of the failed steps, then of the run: each with its causes, the innermost last."""
     for kind in (dg.DagsterEventType.STEP_FAILURE, dg.DagsterEventType.RUN_FAILURE):
         for entry in instance.all_logs(run_id, of_type=kind):
             error: Any = getattr(entry.get_dagster_event().event_specific_data, "error", None)
-            messages: list[str] = []
+            chain = []
             while error is not None:
-                messages.append(str(error.message).strip())
+                chain.append(error)
                 error = error.cause
-            if messages:
-                ours = (message for message in messages if message.startswith(CompanionError.__module__))
-                chosen = next(ours, messages[-1])
-                return chosen.partition(": ")[2] or chosen
-    return "the run failed; see its log"
+            if chain:
+                yield chain

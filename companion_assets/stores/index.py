@@ -181,7 +181,7 @@ class ChunkIndex:
         """Ask the served version; once more if it was pruned away in the middle of the question."""
         try:
             return question(self._follow())
-        except RuntimeError:
+        except (RuntimeError, ValueError):  # LanceDB raises either for a file that is gone or damaged
             with index_table.faults(self._paths):
                 return question(self._follow(again=True))
 

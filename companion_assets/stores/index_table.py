@@ -71,10 +71,10 @@ def connect(paths: DataPaths) -> "DBConnection":
 
 @contextmanager
 def faults(paths: DataPaths) -> Iterator[None]:
-    """Turn LanceDB's faults, which are bare `RuntimeError`s, into a `StoreError` with a way out."""
+    """Turn LanceDB's faults, which are bare `RuntimeError`s or `ValueError`s, into a `StoreError` with a way out."""
     try:
         yield
-    except (RuntimeError, OSError) as fault:
+    except (RuntimeError, ValueError, OSError) as fault:
         reason = str(fault).split(", /", maxsplit=1)[0]  # the rest is a place in LanceDB's own source
         raise StoreError(
             f"the index in {paths.index_dir} cannot be used: {reason}",

@@ -21,8 +21,8 @@ def test_without_a_model_the_best_passages_are_quoted_and_cited(small: Indexed) 
 
 
 def test_the_question_may_come_from_a_pipe(small: Indexed) -> None:
-    for arguments in (["ask"], ["ask", "-"]):
-        done = small.shell.run(*arguments, stdin="Who sold me varnish?\n")
+    for arguments, noise in ((["ask"], b""), (["ask", "-"], b" \xff\x00")):  # what is no text does no harm
+        done = small.shell.run(*arguments, stdin=b"Who sold me varnish?" + noise)
         assert "Benedita" in done.out
         assert "[1] Journal/2026-03-02.md:1-2" in done.out
 
@@ -31,7 +31,6 @@ def test_no_question_is_refused(small: Indexed) -> None:
     assert "no question" in small.shell.refused("ask")
     assert "no question" in small.shell.refused("ask", " ")
     assert "9,000 characters" in small.shell.refused("ask", "-", stdin="x" * 9000)
-    assert small.shell.run("ask", "-", stdin=b"\xff\xfe varnish \x00").status == 0
 
 
 def test_what_the_notes_do_not_tell_is_not_answered(demo: Indexed) -> None:

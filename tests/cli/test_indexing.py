@@ -7,6 +7,7 @@ import pytest
 
 from tests.cli.commands import Shell
 from tests.cli.conftest import Indexed
+from tests.cli.screen import Screen
 
 
 def test_index_says_what_it_does_and_what_it_did(small: Indexed) -> None:
@@ -16,17 +17,18 @@ def test_index_says_what_it_does_and_what_it_did(small: Indexed) -> None:
     assert {"reading notes", "embedding passages"} <= set(small.first.err.splitlines())
 
 
-def test_sync_reads_what_changed_and_reindex_reads_all(small: Indexed, tmp_path: Path) -> None:
+def test_sync_reads_what_changed_and_shows_a_bar_for_each_phase(small: Indexed, tmp_path: Path) -> None:
     shell = small.shell.copy(tmp_path)
     assert shell.vault
-    (shell.vault / "Bees.md").write_text("# Bees\n\nThe hive stands behind the shed.\n")
+    for number in range(12):
+        (shell.vault / f"Bees {number}.md").write_text(f"# Bees {number}\n\nHive {number} stands behind the shed.\n")
     (shell.vault / "Cello.md").unlink()
-    synced = json.loads(shell.run("sync", "--json").out)
-    assert synced["success"]
-    assert (synced["counts"]["notes"]["read"], synced["counts"]["notes"]["removed"]) == (1, 1)
-    found = json.loads(shell.run("search", "bees hive", "-k", "1", "--json").out)["hits"]
-    assert [hit["path"] for hit in found] == ["Bees.md"]
-    assert shell.run("reindex").out.startswith("4 notes read, 0 removed, 0 passages embedded")
+    with Screen(shell, "sync", width=80) as screen:
+        assert screen.ended() == 0
+    assert "looking at the vault" in screen.raw
+    assert "embedding passages" in screen.raw  # while Dagster holds the process's own output
+    assert "12 notes read, 1 removed, 12 passages embedded" in " ".join(screen.lines())
+    assert "Hive 3" in shell.run("search", "hive 3 of the bees", "-k", "1").out
 
 
 def test_status_tells_of_the_vault_and_of_a_note(demo: Indexed) -> None:

@@ -107,7 +107,7 @@ def test_broken_settings_are_named_with_file_and_line(empty: Shell) -> None:
     empty.home.mkdir()
     settings = empty.home / "companion.yaml"
     settings.write_text("rag:\n  serch: {}\napi:\n  port: many\n")
-    for command in (["index"], ["search", "x"], ["ask", "x"], ["chat"], ["up"], ["doctor"]):
+    for command in (["index"], ["ask", "x"], ["doctor"]):
         said = empty.refused(*command)
         assert f"{settings}:2: rag.serch" in said
         assert f"{settings}:4: api.port" in said

@@ -2,6 +2,7 @@
 
 import json
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -113,6 +114,18 @@ def test_after_any_kill_one_run_gives_what_a_fresh_index_gives(
     fresh = rows(data_paths())
     assert mended.keys() == fresh.keys()
     assert mended == fresh
+
+
+def test_ctrl_c_ends_it_in_one_line_and_the_next_run_goes_on(vault: Path) -> None:
+    with subprocess.Popen(INDEX, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        while not ((now := read_progress(data_paths().progress_file)) and now.phase == "embedding"):
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=60)[0]
+    assert process.returncode == 130
+    assert "error" not in said.lower()
+    assert "companion" in said, "it tells how to go on"
 
 
 @pytest.fixture

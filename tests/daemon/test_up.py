@@ -1,7 +1,7 @@
 """`companion up`: page, API, Dagster's page, sensor and queue, all on one index. Tests run in this order."""
 
 import os
-import signal
+import random
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,10 +16,11 @@ from companion_app.syncs import Syncs
 from companion_assets.contracts.errors import IndexMissing
 from companion_assets.contracts.paths import DataPaths, data_paths
 from companion_assets.daemon.instance import open_instance
-from companion_assets.daemon.launching import run_sync
+from companion_assets.daemon.launching import launch_sync, run_sync
 from companion_assets.daemon.running import running_services
 from companion_assets.definitions import defs
 from companion_assets.stores.index import ChunkIndex
+from companion_assets.stores.progress import read_progress
 from tests.daemon.running import UP, Up, processes_of, wait_for
 
 ASSETS = ["notes", "chunks", "embeddings", "vault_index"]
@@ -47,7 +48,7 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
         patch.setenv("COMPANION_MODEL__INFERENCE__BACKEND", "none")
         running = Up(data_paths())
         yield running
-        running.process.send_signal(signal.SIGINT)
+        running.process.terminate()
         running.process.wait(30)
 
 
@@ -187,12 +188,33 @@ def test_everything_it_writes_is_private(up: Up, paths: DataPaths) -> None:
     } == {}
 
 
-def test_ctrl_c_ends_every_child(up: Up, paths: DataPaths) -> None:
-    family = up.family
-    assert len(family) >= 5, "four services and the reaper"
-    up.process.send_signal(signal.SIGINT)
-    assert up.process.wait(40) == 0
-    _, alive = psutil.wait_procs(family, timeout=10)
-    assert alive == []
-    assert processes_of(paths.root) == []
+def test_killed_outright_it_leaves_nothing_and_the_next_start_goes_on(up: Up, paths: DataPaths, vault: Path) -> None:
+    for number in range(200):
+        words = random.Random(number).choices(["harbour", "cello", "fog", "letter", "winter", "ladder"], k=100)
+        (vault / f"Note {number}.md").write_text(f"# {number}\n{' '.join(words)}.\n", encoding="utf-8")
+    run_id = launch_sync(paths, reason="to be killed")
+    # In the middle of a run, which is a grandchild.
+    wait_for(lambda: (now := read_progress(paths.progress_file)) and now.phase == "embedding", 60)
+    worker = read_progress(paths.progress_file)
+    assert worker is not None
+    assert worker.run_id == run_id
+    assert worker.pid in [process.pid for process in up.family]
+    up.process.kill()
+    wait_for(lambda: processes_of(paths.root) == [], 15)
     assert running_services(paths) is None
+
+    again = Up(paths)
+    with open_instance(paths) as instance:
+        run = instance.get_run_by_id(run_id)
+        assert run is not None
+        assert run.status is dg.DagsterRunStatus.FAILURE
+    wait_for(lambda: count(paths) == 204, 90)
+
+    # One service breaks: the others are ended too, and the message says which and where to look.
+    app = next(process for process in again.family if "companion_app.serve" in process.cmdline())
+    app.kill()
+    said = again.said()
+    assert again.process.returncode == 1
+    assert "app ended unexpectedly" in said
+    assert str(paths.logs_dir / "app.log") in said
+    assert processes_of(paths.root) == []

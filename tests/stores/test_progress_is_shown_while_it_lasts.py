@@ -39,6 +39,18 @@ def test_counting_items_writes_seldom_and_ends_complete(tmp_path: Path, monkeypa
     assert list(ProgressFile(path).over([], "reading", "F")) == []
 
 
+def test_a_phase_is_counted_over_all_folders(tmp_path: Path) -> None:
+    path = tmp_path / "progress.json"
+    writer = ProgressFile(path)
+    seen = []
+    for phase, folder, size in (("reading", "A", 3), ("reading", "B", 2), ("embedding", "A", 4), ("embedding", "C", 0)):
+        list(writer.over(range(size), phase, folder))
+        shown = read_progress(path)
+        assert shown is not None
+        seen.append((shown.phase, shown.done, shown.overall))
+    assert seen == [("reading", 3, 3), ("reading", 2, 5), ("embedding", 4, 4), ("embedding", 4, 4)]
+
+
 def test_a_finished_process_makes_it_stale(tmp_path: Path) -> None:
     path = tmp_path / "progress.json"
     code = (

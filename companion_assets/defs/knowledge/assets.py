@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import dagster as dg
 
+from companion_assets.contracts.errors import BackendUnavailable
 from companion_assets.defs.knowledge.metadata import check_result, folder_metadata, history_plot, total_metadata
 from companion_assets.defs.knowledge.partitions import vault_folders
 from companion_assets.defs.resources import KnowledgeResource
@@ -73,11 +74,14 @@ def chunks(context: dg.AssetExecutionContext, knowledge: KnowledgeResource) -> d
     deps=[chunks],
     partitions_def=vault_folders,
     backfill_policy=dg.BackfillPolicy.single_run(),
-    retry_policy=dg.RetryPolicy(max_retries=2, delay=1, backoff=dg.Backoff.EXPONENTIAL),
 )
 def embeddings(context: dg.AssetExecutionContext, knowledge: KnowledgeResource) -> dg.MaterializeResult:
     """A vector for every text, computed once per embedder and text."""
-    report = _each_folder(context, knowledge.workspace, sync.embed_folder)
+    try:
+        report = _each_folder(context, knowledge.workspace, sync.embed_folder)
+    except BackendUnavailable as fault:
+        # A server that starts again is back in a moment. Not a retry policy: it would take Ctrl-C for a fault, too.
+        raise dg.RetryRequested(max_retries=2, seconds_to_wait=2) from fault
     return dg.MaterializeResult(metadata=total_metadata(knowledge.workspace, report))
 
 
