@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from companion_app.excerpts import excerpt, plain
+from companion_app.phrases import language_name
 from companion_assets.backends.protocols import Generator
 from companion_assets.contracts.prompt import Exchange, Passage, render_messages, render_passage, render_question
 from companion_assets.contracts.records import Message, SearchHit
@@ -126,6 +127,7 @@ def plan_turn(
         target_seconds: Wanted time to the first token.
         max_response_tokens: Upper bound of the reply; a quarter of the context is kept free for it.
     """
+    language = language_name(question)
     budget = max(_LEAST_NOTES, int(target_seconds * generator.prefill_tokens_per_second))
     room = generator.context_length - min(max_response_tokens, generator.context_length // 4)
     for continued in (True, False) if conversation.exchanges else (False,):
@@ -133,12 +135,12 @@ def plan_turn(
         visible = conversation.visible if continued else {}
         fresh = [hit for hit in hits if hit.number not in visible]
         seen = [hit.number for hit in hits if hit.number in visible]
-        empty = render_messages(system, history, render_question(question, [], seen))
+        empty = render_messages(system, history, render_question(question, [], seen, language))
         spare = min(budget - generator.uncached_tokens(empty), room - generator.count_tokens(empty))
         if continued and spare < (_LEAST_NOTES if fresh and not seen else 0):
             continue
         passages = fit_passages(generator, question, fresh, max(spare, _LEAST_NOTES))
-        sent = render_question(question, passages, seen)
+        sent = render_question(question, passages, seen, language)
         messages = render_messages(system, history, sent)
         return Plan(
             messages=messages,
@@ -197,4 +199,4 @@ def _recent(generator: Generator, conversation: Conversation, budget: int) -> li
 
 def _bare(sent: str) -> str:
     """A sent message without its passages."""
-    return "Question: " + sent.rpartition("Question: ")[2]
+    return "Question: " + sent.rpartition("Question: ")[2].partition("\nAnswer in ")[0]

@@ -20,7 +20,7 @@ class Standing:
 
     Attributes:
         index: The published index; None before the first sync.
-        fault: Why the index cannot be read, where it is damaged.
+        fault: Why index or catalog cannot be read, where one is damaged.
     """
 
     vault: str
@@ -63,8 +63,10 @@ class Desk:
     def standing(self) -> Standing:
         """One look at index, sync, services and model; loads nothing."""
         paths = self.companion.paths
-        manifest, fault = None, ""
+        counts, manifest, fault = CatalogCounts(), None, ""
         try:
+            if paths.catalog_db.exists():
+                counts = self.catalog.counts()
             manifest = read_manifest(paths)
         except IndexMissing:
             pass
@@ -72,7 +74,7 @@ class Desk:
             fault = damage.message
         return Standing(
             vault=str(self.companion.settings.vault.path or ""),
-            counts=self.catalog.counts() if paths.catalog_db.exists() else CatalogCounts(),
+            counts=counts,
             index=manifest,
             fault=fault,
             sync=self.syncs.state(),

@@ -23,6 +23,20 @@ _WORDS = {
 }
 _SETS = {language: frozenset(words.split()) for language, words in _WORDS.items()}
 
+_NAMES = {
+    "en": "English",
+    "de": "German",
+    "es": "Spanish",
+    "fr": "French",
+    "pt": "Portuguese",
+    "it": "Italian",
+    "sv": "Swedish",
+    "zh": "Chinese",
+    "ja": "Japanese",
+    "ko": "Korean",
+    "ru": "Russian",
+}
+
 _TEXTS: dict[Phrase, dict[str, str]] = {
     "nothing_found": {
         "en": "Your notes don't say.",
@@ -75,6 +89,11 @@ def language_of(text: str) -> str:
     scores = {code: sum(word in known for word in words) for code, known in _SETS.items()}
     best = max(scores, key=lambda code: (scores[code], code == "en"))
     return best if scores[best] else "en"
+
+
+def language_name(text: str) -> str:
+    """English name of the likely language."""
+    return _NAMES[language_of(text)]
 
 
 def say(phrase: Phrase, like: str) -> str:

@@ -3,11 +3,13 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from companion_app.excerpts import terms
 from companion_assets.backends.protocols import Embedder
+from companion_assets.contracts.errors import CompanionError
 from companion_assets.contracts.records import SearchFilters, SearchHit
-from companion_assets.contracts.settings import SearchSettings
+from companion_assets.contracts.settings import FilterSettings, SearchSettings
 from companion_assets.stores.index import ChunkIndex
 from companion_assets.stores.ranking import search
 
@@ -61,7 +63,10 @@ class Retriever:
             IndexMissing: Nothing has been indexed.
             IndexMismatch: The index was made by another embedder.
             BackendUnavailable: The embedder failed.
+            CompanionError: The settings switch a filter off.
         """
+        if filters is not None:
+            _check_allowed(filters, self._settings.filters)
         started = time.perf_counter()
         wanted = min(k or self._settings.default_top_k, self._settings.max_top_k)
         hits = self._search(question, wanted, filters)
@@ -77,6 +82,31 @@ class Retriever:
         index, embedder = self._engines()
         vector = embedder.embed_query(text) if text.strip() else None
         return search(index, vector, text, k, filters or SearchFilters(), self._settings.hybrid_search)
+
+
+def hit_document(hit: SearchHit) -> dict[str, Any]:
+    """A hit in the stable form that `companion search --json` and the API share; plain values only."""
+    return {
+        "path": hit.path,
+        "heading": hit.section,
+        "lines": [hit.first_line, hit.last_line],
+        "date": hit.date.isoformat() if hit.date else None,
+        "score": round(hit.score, 4),
+        "matched_by": list(hit.matched_by),
+        "text": hit.text,
+    }
+
+
+def _check_allowed(filters: SearchFilters, allowed: FilterSettings) -> None:
+    """A filter that is switched off is refused: left out, it would widen the search unseen."""
+    for key, wanted in (
+        ("date_range_enabled", filters.after is not None or filters.before is not None),
+        ("tag_filter_enabled", bool(filters.tags)),
+        ("directory_filter_enabled", filters.folder is not None),
+    ):
+        if wanted and not getattr(allowed, key):
+            name = key.removesuffix("_enabled").removesuffix("_filter").replace("_", " ")
+            raise CompanionError(f"searching by {name} is switched off", f"set rag.search.filters.{key}: true")
 
 
 def _merged(hits: Sequence[SearchHit], together: Sequence[SearchHit]) -> list[SearchHit]:

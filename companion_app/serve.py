@@ -12,6 +12,7 @@ from companion_app.api import create_api
 from companion_app.bootstrap import open_companion
 from companion_app.desk import Desk
 from companion_assets.contracts.errors import CompanionError
+from companion_assets.daemon.ports import http_address
 
 # Open event streams would otherwise hold the process up.
 _SECONDS_TO_FINISH = 3
@@ -55,8 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
     except CompanionError as fault:
         sys.stderr.write(f"error: {fault.message}\n" + (f"hint:  {fault.hint}\n" if fault.hint else ""))
         return 1
-    name = f"[{api.host.strip('[]')}]" if ":" in api.host else api.host
-    sys.stdout.write(f"Companion is at http://{name}:{door.getsockname()[1]}\n")
+    sys.stdout.write(f"Companion is at {http_address(api.host, door.getsockname()[1])}\n")
     sys.stdout.flush()
     config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=_SECONDS_TO_FINISH)
     uvicorn.Server(config).run(sockets=[door])

@@ -87,8 +87,9 @@ class Syncs:
         process = self._process
         own = process is not None and process.poll() is None
         services = running_services(self._paths)
-        launched = bool(self._run_id and services and not _is_over(services, self._run_id))
-        if not launched:
+        run_id = self._run_id
+        launched = bool(run_id and services and not _is_over(services, run_id))
+        if not launched and self._run_id == run_id:  # another thread may have started one meanwhile
             self._run_id = ""
         failed = process is not None and not own and process.returncode != 0
         return SyncState(own or launched or progress is not None, progress, self._reason() if failed else "")

@@ -8,6 +8,7 @@ from pydantic import BaseModel
 from companion_app.desk import Standing
 from companion_app.events import Final
 from companion_app.passages import PassageView
+from companion_app.retrieval import hit_document
 from companion_assets.contracts.records import Citation, SearchHit
 
 
@@ -32,15 +33,7 @@ class HitOut(BaseModel):
     @staticmethod
     def of(hit: SearchHit) -> "HitOut":
         """From a hit."""
-        return HitOut(
-            path=hit.path,
-            heading=hit.section,
-            lines=(hit.first_line, hit.last_line),
-            date=hit.date,
-            score=round(hit.score, 4),
-            matched_by=list(hit.matched_by),
-            text=hit.text,
-        )
+        return HitOut.model_validate(hit_document(hit))
 
 
 class SearchOut(BaseModel):

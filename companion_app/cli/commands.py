@@ -28,7 +28,10 @@ Tags = Annotated[
     list[str] | None, typer.Option("--tag", help="Only notes with this tag (nested tags too); repeatable.")
 ]
 Folder = Annotated[str | None, typer.Option(help="Only notes whose path matches this folder or glob.")]
-Port = Annotated[int | None, typer.Option(help="Port of the page; the setting api.port otherwise.")]
+Port = Annotated[
+    int | None,
+    typer.Option(min=0, max=65535, help="Port of the page, 0 for a free one; the setting api.port otherwise."),
+]
 
 
 @app.command()

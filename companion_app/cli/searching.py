@@ -4,7 +4,6 @@ import datetime as dt
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 from rich.text import Text
 
@@ -14,6 +13,7 @@ from companion_app.cli.replies import place_of
 from companion_app.cli.waiting import Waiting
 from companion_app.cli.wrapping import wrapped
 from companion_app.passages import obsidian_url
+from companion_app.retrieval import hit_document
 from companion_assets.contracts.records import SearchFilters, SearchHit
 
 _PREVIEW = 240  # characters
@@ -42,7 +42,7 @@ def show_hits(query: str, k: int | None, filters: SearchFilters, *, as_json: boo
         with Waiting("looking through your notes"):
             found = companion.retriever.retrieve(asked, k=k, filters=filters)
         if as_json:
-            print_json({"hits": [hit_json(hit) for hit in found.hits], "understood": {}})
+            print_json({"hits": [hit_document(hit) for hit in found.hits], "understood": {}})
             return
         if not found.hits:
             out.print("Nothing found.")
@@ -62,16 +62,3 @@ def _show_hit(rank: int, hit: SearchHit, vault: Path | None) -> None:
     lines = wrapped(preview, out.width - 4)[:_PREVIEW_LINES] if out.lively else [preview]
     for text in lines:
         out.print(f"   {text}", markup=False)
-
-
-def hit_json(hit: SearchHit) -> dict[str, Any]:
-    """A hit in the stable form of `companion search --json`."""
-    return {
-        "path": hit.path,
-        "heading": hit.section,
-        "lines": [hit.first_line, hit.last_line],
-        "date": hit.date.isoformat() if hit.date else None,
-        "score": round(hit.score, 4),
-        "matched_by": list(hit.matched_by),
-        "text": hit.text,
-    }

@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+from functools import partial
 from importlib.resources import as_file, files
 from pathlib import Path
 
@@ -22,12 +23,14 @@ def serve(port: int | None) -> int:
     settings = load_settings().settings
     if settings.vault.path is None:
         raise CompanionError("no vault is configured", "companion init --vault PATH, or try: companion demo")
+    from companion_assets.daemon.ports import free_port
     from companion_assets.daemon.supervisor import Supervisor
 
-    chosen = port or settings.api.port
+    chosen = (settings.api.port if port is None else port) or free_port()
     os.environ["COMPANION_API__PORT"] = str(chosen)
     command = [sys.executable, "-m", "companion_app.serve"]
-    return Supervisor(data_paths(), command, chosen, lambda line: out.print(line, markup=False)).run()
+    say = partial(out.print, markup=False)
+    return Supervisor(data_paths(), command, settings.api.host, chosen, say).run()
 
 
 def run_demo(question: str | None, stay: bool | None, port: int | None) -> int:

@@ -71,23 +71,20 @@ class PageHandlers:
         except CompanionError as fault:
             return panel_fault(fault.message, fault.hint)
 
-    def sync(self) -> tuple[str, str]:
+    def sync(self, session: str) -> tuple[str, str]:
         """Start a sync."""
         try:
             self._desk.syncs.start("page")
         except CompanionError as fault:
             gr.Warning(escape(f"{fault.message}. {fault.hint}"))
-        return self._standing(empty=True)
+        return self.look(session)
 
-    def look(self, session: str) -> tuple[str, Any]:
+    def look(self, session: str) -> tuple[str, str]:
         """Status line and, in an empty conversation, the welcome."""
         conversations = self._desk.conversations
         used = bool(session and (conversations.running(session) or conversations.turns(session, 1)))
-        return self._standing(empty=not used)
-
-    def _standing(self, *, empty: bool) -> tuple[str, str]:
         standing = self._desk.standing()
-        return status_line(standing), welcome(standing, self._name) if empty else ""
+        return status_line(standing), "" if used else welcome(standing, self._name)
 
     def _history(self, session: str) -> str:
         return self._renderer.history(self._desk.conversations.turns(session, _TURNS_SHOWN)) if session else ""

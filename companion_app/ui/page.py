@@ -68,8 +68,8 @@ def build_page(desk: Desk) -> gr.Blocks:
         page.load(handlers.resume, session, told, **quietly)
         for place in (welcome, history, live):
             place.open(handlers.open, session, panel, **quietly)
-        sync.click(handlers.sync, None, [status, welcome], **quietly)
-        welcome.sync(handlers.sync, None, [status, welcome], **quietly)
+        sync.click(handlers.sync, session, [status, welcome], **quietly)
+        welcome.sync(handlers.sync, session, [status, welcome], **quietly)
         gr.on([page.load, gr.Timer(_REFRESH_SECONDS).tick], handlers.look, session, [status, welcome], **quietly)
     page.queue(default_concurrency_limit=None, api_open=False)
     return page

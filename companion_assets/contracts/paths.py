@@ -14,8 +14,8 @@ DEFAULT_HOME = "~/.companion"
 class DataPaths:
     """The data root and the files in it.
 
-    Canonical (losing them loses data): the vault, `shelf`, `companion_db`, `learning_db`, `examples_db`.
-    Everything else can be rebuilt from the vault.
+    Canonical (losing them loses data): `settings_file` and `companion_db`. Everything else can be rebuilt from the
+    vault, but for the record of runs in `dagster_home`.
     """
 
     root: Path

@@ -68,7 +68,9 @@ def render_passage(passage: Passage) -> str:
     return f"[{passage.number}] ({passage.label})\n<<<\n{_unfenced(passage.text)}\n>>>"
 
 
-def render_question(question: str, passages: Sequence[Passage], seen: Sequence[int] = ()) -> str:
+def render_question(
+    question: str, passages: Sequence[Passage], seen: Sequence[int] = (), language: str = "English"
+) -> str:
     """The user message.
 
     The question stands before the notes, so that a small model reads them with it in mind, and again behind them; the
@@ -79,12 +81,14 @@ def render_question(question: str, passages: Sequence[Passage], seen: Sequence[i
         question: As asked.
         passages: New passages, best first.
         seen: Numbers of passages that stand in earlier turns and are found again.
+        language: Of the question, as its English name; small models need to be told, since all around it is English.
     """
     if not passages and not seen:
         return f"Question: {question}"
     above = " see above " + " ".join(f"[{number}]" for number in seen) if seen else ""
     parts = [f"Question: {question}", f"Notes:{above}", *map(render_passage, reversed(passages))]
-    return "\n".join([*parts, f"Question: {question}"])
+    spoken = [] if language == "English" else [f"Answer in {language}."]
+    return "\n".join([*parts, f"Question: {question}", *spoken])
 
 
 @cache
@@ -116,7 +120,10 @@ def worked_examples() -> tuple[Exchange, ...]:
             "You paid 640 for the Peugeot [1]. You no longer have it: you sold it to Karim for 500 [2].",
         ),
         Exchange(render_question("How heavy was the honey?", pantry), "The honey weighed 4.5 kg [1]."),
-        Exchange(render_question("Welche Stufe nehme ich an der Mühle?", coffee), "Du nimmst Stufe 11 [1]."),
+        Exchange(
+            render_question("Welche Stufe nehme ich an der Mühle?", coffee, language="German"),
+            "Du nimmst Stufe 11 [1].",
+        ),
         Exchange(render_question("What is the name of Marta's brother?", choir), ABSTENTION),
     )
 

@@ -7,6 +7,7 @@ from pydantic import Field, field_validator, model_validator
 
 from companion_assets.contracts.settings_fields import HttpAddress, NotNegative, Positive, Section, Unit, later
 
+EMBEDDED_MODEL = "multilingual-e5-small"
 SECTION_TAGS = ("#DayInShort", "#mentalhealth", "#physicalhealth", "#work", "#finance", "#Relations")
 
 
@@ -14,7 +15,7 @@ class IndexingSettings(Section):
     """Which files of the vault are read, and when."""
 
     auto_sync: bool = True
-    auto_sync_interval_minutes: Positive = 1440
+    auto_sync_interval_minutes: Positive = later(1440, "file watcher")
     watch_fs_events: bool = later(True, "file watcher")
     file_patterns: tuple[str, ...] = ("*.md",)
     deny_dirs: tuple[str, ...] = (".obsidian", ".trash", "zzz-Archive", ".git", ".logseq")
@@ -74,7 +75,7 @@ class EmbeddingSettings(Section):
     """
 
     provider: Literal["embedded", "ollama", "llama_cpp"] = "embedded"
-    model: str = "multilingual-e5-small"
+    model: str = EMBEDDED_MODEL
     base_url: HttpAddress = "http://localhost:11434"
     dimensions: Positive | None = None
     batch_size: Positive = 32
@@ -86,12 +87,21 @@ class EmbeddingSettings(Section):
             return {**raw, "model": "mxbai-embed-large"}
         return raw
 
+    @model_validator(mode="after")
+    def _embedded_is_one_model(self) -> "EmbeddingSettings":
+        if self.provider == "embedded" and self.model != EMBEDDED_MODEL:
+            raise ValueError(
+                f"provider 'embedded' has one model, {EMBEDDED_MODEL}; for {self.model!r} set provider to 'ollama' or "
+                "'llama_cpp'"
+            )
+        return self
+
 
 class VectorStoreSettings(Section):
     """Where the index lies. Null is the data root."""
 
     type: Literal["lancedb"] = "lancedb"
-    path: str | None = None
+    path: str | None = later(None, "scale")
 
 
 class HybridSettings(Section):

@@ -40,19 +40,27 @@ def prepare_dagster_home(paths: DataPaths) -> Path:
 
 @contextmanager
 def open_instance(paths: DataPaths) -> Iterator[dg.DagsterInstance]:
-    """The instance, with `DAGSTER_HOME` set for everything this process starts.
+    """The instance, with `DAGSTER_HOME` set for everything this process starts, and this machine spoken to directly.
 
     Raises:
         StoreError: The folder cannot be written, or its `dagster.yaml` cannot be read.
     """
     home = prepare_dagster_home(paths)
     os.environ["DAGSTER_HOME"] = str(home)
+    _pass_proxies_by()
     try:
         instance = _open(paths, home)
     except dg.DagsterError as fault:
         raise StoreError(f"{home / 'dagster.yaml'} cannot be used: {fault}", "remove it; it is written anew") from fault
     with instance:
         yield instance
+
+
+def _pass_proxies_by() -> None:
+    """Dagster's clients (GraphQL, gRPC) would send what is meant for this machine to a proxy of the environment."""
+    for name in ("no_proxy", "NO_PROXY"):
+        hosts = [host for host in os.environ.get(name, "").split(",") if host.strip()]
+        os.environ[name] = ",".join(dict.fromkeys([*hosts, "127.0.0.1", "localhost"]))
 
 
 def _open(paths: DataPaths, home: Path) -> dg.DagsterInstance:

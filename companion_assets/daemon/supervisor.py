@@ -18,7 +18,7 @@ from companion_assets.contracts.errors import CompanionError
 from companion_assets.contracts.paths import DataPaths
 from companion_assets.daemon.children import Children
 from companion_assets.daemon.instance import LOCATION, open_instance
-from companion_assets.daemon.ports import free_port, is_taken, require_free
+from companion_assets.daemon.ports import free_port, http_address, is_taken, require_free
 from companion_assets.daemon.running import Services, announce, running_services, withdraw
 from companion_assets.defs.maintenance.dead_runs import fail_dead_runs
 from companion_assets.stores.data_root import prepare_data_root
@@ -46,13 +46,16 @@ class Supervisor:
 
     Args:
         paths: The data root.
-        app_command: How to start the app; it must listen on `app_port`.
+        app_command: How to start the app; it must listen on `app_host` and `app_port`.
         say: Receives one line per step.
     """
 
-    def __init__(self, paths: DataPaths, app_command: Sequence[str], app_port: int, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, paths: DataPaths, app_command: Sequence[str], app_host: str, app_port: int, say: Callable[[str], None]
+    ) -> None:
         self._paths = paths
         self._app_command = app_command
+        self._app_host = app_host
         self._app_port = app_port
         self._say = say
         self._stopping = False
@@ -67,7 +70,7 @@ class Supervisor:
             CompanionError: A supervisor of this data root runs already, or the app's port is taken.
         """
         with self._alone():
-            require_free(self._app_port)
+            require_free(self._app_port, self._app_host)
             # Handlers, not the ignored signals a background job starts with: Dagster copies an ignored SIGINT onto
             # SIGTERM, and then only SIGKILL ends it. A handler is not inherited.
             for number in _STOP_SIGNALS:
@@ -79,7 +82,7 @@ class Supervisor:
     def _supervise(self, children: Children) -> int:
         grpc, dagster = free_port(), free_port()
         me = ProcessMark.own()
-        services = Services(me.pid, me.started, f"http://127.0.0.1:{self._app_port}", dagster)
+        services = Services(me.pid, me.started, http_address(self._app_host, self._app_port), dagster)
         for wave in self._waves(services, grpc):
             for service in wave:
                 self._tell(f"starting {service.name} …")

@@ -13,6 +13,7 @@ from companion_assets.contracts.records import NoteFile
 from companion_assets.contracts.settings import SecuritySettings, VaultSettings
 from companion_assets.stages.vault import VaultScan, scan_vault
 from companion_assets.stores.catalog import Catalog
+from companion_assets.stores.data_root import keep_apart
 from companion_assets.stores.progress import ProgressFile
 from companion_assets.stores.vectors import VectorCache
 
@@ -96,11 +97,7 @@ class Workspace:
             VaultError: The vault is not configured, missing or unreadable.
         """
         if self._scan is None:
-            if self.root in (self.paths.root, *self.paths.root.parents):
-                raise VaultError(
-                    f"the data root {self.paths.root} lies inside the vault {self.root}",
-                    "set COMPANION_HOME to a folder outside the vault",
-                )
+            keep_apart(self.paths.root, self.root)
             indexing = self.vault.indexing
             self._scan = scan_vault(
                 self.root,

@@ -107,8 +107,11 @@ def open_database(path: Path, migrations: Sequence[Migration], *, canonical: boo
 
 
 def _engine(path: Path, *, canonical: bool) -> Engine:
-    # A URL object: the path may hold any character.
-    engine = create_engine(URL.create("sqlite", database=str(path)), connect_args={"timeout": BUSY_TIMEOUT_MS / 1000})
+    engine = create_engine(
+        URL.create("sqlite", database=str(path)),  # an object: the path may hold any character
+        connect_args={"timeout": BUSY_TIMEOUT_MS / 1000},
+        hide_parameters=True,  # they are text of notes and conversations, and faults end up in logs
+    )
 
     @event.listens_for(engine, "connect")
     def on_connect(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
@@ -177,9 +180,7 @@ def _explain(path: Path, reason: str, *, canonical: bool) -> StoreError:
         )
     way_out = "`companion reindex` moves it away and makes it anew."
     if canonical:
-        way_out = (
-            f"Restore {path.name} from a backup (`companion restore`), or move it away to start with an empty one."
-        )
+        way_out = f"Put {path.name} back from a backup of yours, or move it away to start with an empty one."
     return StoreError(f"{path} is damaged: {reason}", way_out)
 
 

@@ -5,11 +5,13 @@ import socket
 import subprocess
 from pathlib import Path
 
+import httpx
 import psutil
 import pytest
 
 from companion_assets.contracts.paths import DataPaths, data_paths
 from companion_assets.daemon.ports import free_port
+from companion_assets.daemon.running import running_services
 from tests.daemon.running import UP, processes_of, start_up, wait_for
 
 
@@ -59,3 +61,21 @@ def test_it_can_be_ended_while_it_starts(paths: DataPaths, number: signal.Signal
     process.send_signal(number)
     assert process.wait(40) == 0
     assert processes_of(paths.root) == []
+
+
+def test_a_free_port_of_another_name_of_this_machine_will_do(paths: DataPaths, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COMPANION_API__HOST", "localhost")
+    process = start_up(0)
+    wait_for(lambda: running_services(paths) is not None or process.poll() is not None, 120)
+    services = running_services(paths)
+    assert services is not None
+    assert services.app_url.startswith("http://localhost:")
+    assert httpx.get(f"{services.app_url}/api/health", timeout=30).status_code == 200
+    process.send_signal(signal.SIGINT)
+    assert process.wait(40) == 0
+
+
+def test_a_port_that_cannot_be_is_refused(vault: Path) -> None:
+    done = start("--port", "70000")
+    assert done.returncode == 2
+    assert "65535" in done.stderr

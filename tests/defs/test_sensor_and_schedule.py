@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import dagster as dg
+import pytest
 
 from companion_assets.contracts.paths import DataPaths
 from companion_assets.daemon.instance import open_instance
@@ -28,6 +29,13 @@ def tick(instance: dg.DagsterInstance) -> dg.SensorResult:
             for key in request.partition_keys:
                 instance.delete_dynamic_partition(VAULT_FOLDERS, key)
     return result
+
+
+def at_three(instance: dg.DagsterInstance) -> object:
+    at = dt.datetime(2026, 6, 1, 3, 0, tzinfo=dt.UTC)
+    resources = {"knowledge": KnowledgeResource()}
+    with dg.build_schedule_context(instance=instance, scheduled_execution_time=at, resources=resources) as context:
+        return daily_sync(context)
 
 
 def test_first_tick_adds_the_folders_and_asks_for_one_range_run(vault: Path, paths: DataPaths) -> None:
@@ -87,12 +95,18 @@ def test_nothing_to_do_and_no_vault_are_said_in_words(synced_vault: Path, synced
 
 
 def test_the_daily_sync_covers_every_folder_once_a_day(synced: DataPaths) -> None:
-    at = dt.datetime(2026, 6, 1, 3, 0, tzinfo=dt.UTC)
     with open_instance(synced) as instance:
-        context = dg.build_schedule_context(instance=instance, scheduled_execution_time=at)
-        request = daily_sync(context)
+        request = at_three(instance)
         keys = instance.get_dynamic_partitions(VAULT_FOLDERS)
     assert isinstance(request, dg.RunRequest)
     assert request.run_key == "daily:2026-06-01"
     assert (request.tags[RANGE_START], request.tags[RANGE_END]) == (keys[0], keys[-1])
     assert daily_sync.cron_schedule == "0 3 * * *"
+
+
+def test_without_auto_sync_nothing_starts_by_itself(synced: DataPaths, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COMPANION_VAULT__INDEXING__AUTO_SYNC", "false")
+    with open_instance(synced) as instance:
+        asked = [at_three(instance), tick(instance)]
+    assert not any(isinstance(answer, dg.RunRequest) or getattr(answer, "run_requests", None) for answer in asked)
+    assert all("auto_sync" in str(answer) for answer in asked)

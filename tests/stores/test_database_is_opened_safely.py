@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection
+from sqlalchemy.exc import IntegrityError
 
 from companion_assets.contracts.errors import StoreError
 from companion_assets.stores.database import open_database
@@ -78,7 +79,7 @@ def test_file_of_a_newer_companion_is_refused(tmp_path: Path, canonical: bool, a
     assert advice in fault.value.hint
 
 
-@pytest.mark.parametrize(("canonical", "advice"), [(False, "companion reindex"), (True, "companion restore")])
+@pytest.mark.parametrize(("canonical", "advice"), [(False, "companion reindex"), (True, "from a backup")])
 def test_damaged_file_is_named_with_the_way_out(tmp_path: Path, canonical: bool, advice: str) -> None:
     path = tmp_path / "store.db"
     path.write_bytes(b"this is no database at all" * 100)
@@ -138,3 +139,14 @@ def test_processes_that_open_a_new_file_at_once_take_turns(tmp_path: Path) -> No
         assert process.returncode == 0, errors.decode()
     with sqlite3.connect(path) as connection:
         assert connection.execute("SELECT count(*) FROM sessions").fetchone() == (4,)
+
+
+def test_a_fault_of_ours_never_tells_what_was_to_be_stored(tmp_path: Path) -> None:
+    database = open_database(tmp_path / "store.db", [_first], canonical=True)
+    with database.write() as connection:
+        connection.exec_driver_sql("CREATE UNIQUE INDEX once ON things (name)")
+    twice = ("a line of a note", "a line of a note")
+    with pytest.raises(IntegrityError) as caught, database.write() as connection:
+        connection.exec_driver_sql("INSERT INTO things VALUES (?), (?)", twice)
+    assert "a line of a note" not in str(caught.value)
+    database.close()

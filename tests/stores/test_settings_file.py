@@ -270,3 +270,9 @@ def test_any_json_loads_or_is_refused_in_words(tmp_path: Path, tree: dict[str, o
 def test_any_text_loads_or_is_refused_in_words(tmp_path: Path, text: str) -> None:
     file = written(tmp_path, text.encode("utf-8", "surrogatepass"))
     assert loads_or_explains(file, {"COMPANION_VAULT__PATH": text})
+
+
+def test_the_embedded_embedder_has_one_model_and_another_name_is_not_ignored(tmp_path: Path) -> None:
+    (fault,) = faults_of(written(tmp_path, "rag:\n  embedding:\n    model: mxbai-embed-large\n"))
+    assert "multilingual-e5-small" in fault
+    assert "ollama" in fault

@@ -14,6 +14,7 @@ from companion_assets.defs.resources import KnowledgeResource
 from companion_assets.stages.drift import Drift, measure_drift
 
 SYNC_JOB = "sync_job"
+_SWITCHED_OFF = "vault.indexing.auto_sync is off"
 _IN_FLIGHT = [
     dg.DagsterRunStatus.QUEUED,
     dg.DagsterRunStatus.NOT_STARTED,
@@ -35,7 +36,7 @@ def vault_changes(context: dg.SensorEvaluationContext, knowledge: KnowledgeResou
     """Every 30 s: compare disk and catalog, add and drop folder partitions, ask for a run where they differ."""
     work = knowledge.workspace
     if not work.vault.indexing.auto_sync:
-        return dg.SensorResult(skip_reason="vault.indexing.auto_sync is off")
+        return dg.SensorResult(skip_reason=_SWITCHED_OFF)
     fail_dead_runs(context.instance)
     if _is_syncing(context.instance):
         # What is dirty now may be clean when it ends; asking at every tick would only fill the queue.
@@ -86,8 +87,10 @@ def _key(folder: str, mark: str) -> str:
     execution_timezone=get_localzone_name(),
     default_status=dg.DefaultScheduleStatus.RUNNING,
 )
-def daily_sync(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+def daily_sync(context: dg.ScheduleEvaluationContext, knowledge: KnowledgeResource) -> dg.RunRequest | dg.SkipReason:
     """03:00 in the person's time zone: a sync of every folder, for whatever the sensor has missed."""
+    if not knowledge.workspace.vault.indexing.auto_sync:
+        return dg.SkipReason(_SWITCHED_OFF)
     keys = context.instance.get_dynamic_partitions(VAULT_FOLDERS)
     if not keys:
         return dg.SkipReason("no folder is known yet; the sensor adds them")

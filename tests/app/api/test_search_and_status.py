@@ -96,3 +96,33 @@ def test_looking_at_a_sync_loads_no_dagster() -> None:
 
     code = "import sys; import companion_app.syncs, companion_app.desk; sys.exit('dagster' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("key", "params"),
+    [
+        ("date_range_enabled", {"after": "2026-03-02"}),
+        ("date_range_enabled", {"before": "2026-03-02"}),
+        ("tag_filter_enabled", {"tag": "DayInShort"}),
+        ("directory_filter_enabled", {"folder": "Kitchen"}),
+    ],
+)
+def test_a_filter_that_is_switched_off_is_refused_and_the_others_work(
+    start: Start, monkeypatch: pytest.MonkeyPatch, key: str, params: dict[str, str]
+) -> None:
+    monkeypatch.setenv(f"COMPANION_RAG__SEARCH__FILTERS__{key.upper()}", "false")
+    http = start().http
+    response = http.get("/api/search", params={"q": "cello", **params})
+    assert response.status_code == 400
+    assert f"rag.search.filters.{key}" in response.json()["hint"]
+    assert http.get("/api/search", params={"q": "cello"}).status_code == 200
+
+
+def test_a_damaged_catalog_is_told_and_does_not_take_the_status_away(start: Start) -> None:
+    app = start()
+    data_paths().catalog_db.write_bytes(b"no database" * 1000)
+    for suffix in ("-wal", "-shm"):
+        data_paths().catalog_db.with_name(f"catalog.db{suffix}").unlink(missing_ok=True)
+    response = app.http.get("/api/index/status")
+    assert response.status_code == 200
+    assert "catalog.db" in response.json()["index_fault"]
