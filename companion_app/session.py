@@ -101,10 +101,22 @@ class ChatSession:
         yield final
 
     def _written(self, writer: Writer, temperature: float | None) -> Iterator[ReplyEvent]:
-        generator = self._generator()
-        if generator is None:
-            yield from writer.fixed(_quoted(writer.question, writer.hits))
-            return
+        """The model's reply; without a model, or where it fails before its first word, quoted passages."""
+        try:
+            generator = self._generator()
+            if generator is not None:
+                yield from self._generated(writer, generator, temperature)
+                return
+        except BackendUnavailable as fault:
+            _log.warning("the model failed: %s", fault.message)
+            yield Notice(f"{fault.message}. {fault.hint}".strip())
+            if writer.has_shown:
+                writer.stopped = True  # what was written stays; the person sees that it broke off
+                return
+            writer.plan = None
+        yield from writer.fixed(_quoted(writer.question, writer.hits))
+
+    def _generated(self, writer: Writer, generator: Generator, temperature: float | None) -> Iterator[ReplyEvent]:
         if writer.stop.asked:
             writer.stopped = True
             return
@@ -112,22 +124,17 @@ class ChatSession:
         warmth = chat.default_temperature
         if temperature is not None and chat.allow_temperature_override:
             warmth = temperature
-        try:
-            writer.plan = plan_turn(
-                generator,
-                self._system,
-                self._conversation,
-                writer.question,
-                writer.hits,
-                target_seconds=chat.target_first_token_seconds,
-                max_response_tokens=chat.max_response_tokens,
-            )
-            writer.mark("plan")
-            yield from writer.stream(generator, warmth)
-        except BackendUnavailable as fault:
-            _log.warning("the model failed, quoting instead: %s", fault.message)
-            yield Notice(f"{fault.message}. {fault.hint}".strip())
-            yield from writer.fixed(_quoted(writer.question, writer.hits))
+        writer.plan = plan_turn(
+            generator,
+            self._system,
+            self._conversation,
+            writer.question,
+            writer.hits,
+            target_seconds=chat.target_first_token_seconds,
+            max_response_tokens=chat.max_response_tokens,
+        )
+        writer.mark("plan")
+        yield from writer.stream(generator, warmth)
 
     def _finish(self, writer: Writer) -> Final:
         turn = writer.turn()

@@ -40,6 +40,11 @@ class Writer:
         self._shown = False
         self._started = started
 
+    @property
+    def has_shown(self) -> bool:
+        """Some of the model's reply is on the screen."""
+        return self._shown
+
     def mark(self, step: str) -> None:
         """Note the time since the question for `step`."""
         self.timings[step] = time.perf_counter() - self._started

@@ -104,7 +104,8 @@ def test_the_file_is_the_named_one_then_the_variables_then_the_data_roots(tmp_pa
     ],
 )
 def test_environment_values_take_the_type_of_their_key(variable: str, raw: str, key: str, value: object) -> None:
-    loaded = load_settings(env={"COMPANION_HOME": "/nowhere", f"COMPANION_{variable}": raw})
+    env = {"COMPANION_HOME": "/nowhere", "COMPANION_RAG__EMBEDDING__PROVIDER": "ollama", f"COMPANION_{variable}": raw}
+    loaded = load_settings(env=env)
     assert getattr(loaded.settings.rag.embedding, key) == value
 
 
