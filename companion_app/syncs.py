@@ -63,6 +63,7 @@ class Syncs:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._run_id = ""
+        self._run_failure = ""
         self._log = paths.logs_dir / "sync.log"
 
     def start(self, reason: str) -> Started:
@@ -87,21 +88,30 @@ class Syncs:
         process = self._process
         own = process is not None and process.poll() is None
         services = running_services(self._paths)
-        run_id = self._run_id
-        launched = bool(run_id and services and not _is_over(services, run_id))
-        if not launched and self._run_id == run_id:  # another thread may have started one meanwhile
-            self._run_id = ""
+        launched = services is not None and self._is_under_way(services, self._run_id)
         failed = process is not None and not own and process.returncode != 0
-        return SyncState(own or launched or progress is not None, progress, self._reason() if failed else "")
+        failure = self._reason() if failed else self._run_failure
+        return SyncState(own or launched or progress is not None, progress, failure)
+
+    def _is_under_way(self, services: Services, run_id: str) -> bool:
+        status = _run_status(services, run_id) if run_id else ""
+        if status and status not in _OVER:
+            return True
+        if run_id and self._run_id == run_id:  # another thread may have started one meanwhile
+            self._run_id = ""
+            failed = status == "FAILURE"
+            self._run_failure = f"the sync failed; {services.dagster_url}/runs/{run_id} tells why" if failed else ""
+        return False
 
     def _launch(self, reason: str) -> Started:
         from companion_assets.daemon.launching import launch_sync  # loads Dagster
 
-        self._process = None
+        self._process, self._run_failure = None, ""
         self._run_id = launch_sync(self._paths, reason=reason)
         return Started(run_id=self._run_id or None)
 
     def _spawn(self) -> Started:
+        self._run_failure = ""
         environment = {**os.environ, HOME_VARIABLE: str(self._paths.root)}
         if self._config:
             environment[CONFIG_VARIABLE] = str(self._config)
@@ -129,11 +139,11 @@ class Syncs:
         return ". ".join(part for part in told if part) or "the sync failed; companion sync tells why"
 
 
-def _is_over(services: Services, run_id: str) -> bool:
-    """Ask Dagster's webserver whether a run has ended; an answer that cannot be had counts as yes."""
+def _run_status(services: Services, run_id: str) -> str:
+    """Ask Dagster's webserver how a run stands; "" where there is no answer or no such run."""
     query = {"query": _RUN_STATUS, "variables": {"id": run_id}}
     try:
         answer = httpx.post(f"{services.dagster_url}/graphql", json=query, timeout=3.0, trust_env=False).json()
-        return str(answer["data"]["runOrError"].get("status", "FAILURE")) in _OVER
+        return str(answer["data"]["runOrError"].get("status", ""))
     except (httpx.HTTPError, ValueError, KeyError, TypeError, AttributeError):
-        return True
+        return ""

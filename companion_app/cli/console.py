@@ -18,6 +18,7 @@ from rich.text import Text
 
 from companion_assets.contracts.errors import CompanionError
 from companion_assets.contracts.paths import data_paths
+from companion_assets.stores.data_root import prepare_data_root
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -116,8 +117,9 @@ def speaks_plainly(command: Callable[P, R]) -> Callable[P, R]:
 def _unforeseen(fault: Exception) -> CompanionError:
     """A fault of ours. Its traceback goes to a file."""
     file = data_paths().logs_dir / "crash.log"
-    with suppress(OSError):
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with suppress(OSError, CompanionError):
+        prepare_data_root(data_paths(), None)
+        file.parent.mkdir(mode=0o700, exist_ok=True)
         file.write_text("".join(traceback.format_exception(fault)), encoding="utf-8", errors="replace")
     reason = str(fault).strip().partition("\n")[0]
     return CompanionError(f"Companion failed at this: {reason} ({type(fault).__name__})", f"what happened is in {file}")

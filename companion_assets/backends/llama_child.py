@@ -6,15 +6,14 @@ import json
 import os
 import queue
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-import companion_assets
 from companion_assets.backends.llama_options import ModelOptions
+from companion_assets.backends.model_process import start_model_process
 from companion_assets.contracts.errors import BackendUnavailable, CompanionError
 
 Event = dict[str, Any]
@@ -22,13 +21,11 @@ Inbox = queue.SimpleQueue[Event]
 CANCEL: Event = {"id": 0, "event": "cancel"}
 """Put into the inbox of a request, from any thread, it ends the request; the last token says so."""
 _LOST: Event = {"id": 0, "event": "lost"}
+_WORKER = "companion_assets.backends.llama_worker"
 _LOG_BYTES = 1_000_000
 # A cancelled computation ends within a few milliseconds; a process that takes longer than this hangs.
 _CANCEL_SECONDS = 10.0
 _EXIT_SECONDS = 5.0
-# Source: notes on inference, measured: beside two busy processes decode runs at 28 tokens/s with this spin count,
-# at 19 with the default, and quiet speed is the same. The second keeps a crash from hanging in a debugger.
-_ENVIRONMENT = {"GOMP_SPINCOUNT": "1000", "GGML_NO_BACKTRACE": "1"}
 
 
 class LlamaChild:
@@ -132,7 +129,7 @@ class LlamaChild:
     def _live(self) -> None:
         try:
             with self._open_log() as log:
-                self._process = process = _start(log)
+                self._process = process = start_model_process(_WORKER, log)
             self._send(asdict(self._options))
             assert process.stdout
             for line in process.stdout:
@@ -174,7 +171,7 @@ class LlamaChild:
             case {"id": number} if stream := self._streams.get(number):
                 stream.put(event)
 
-    def _open_log(self) -> Any:
+    def _open_log(self) -> IO[bytes]:
         if not self._log_file:
             return Path(os.devnull).open("ab")
         self._log_file.parent.mkdir(parents=True, exist_ok=True)
@@ -207,18 +204,3 @@ class LlamaChild:
 
 def _is_last(event: Event) -> bool:
     return event["event"] != "token" or event["finish_reason"] is not None
-
-
-def _start(log: Any) -> "subprocess.Popen[str]":
-    package_root = str(Path(companion_assets.__file__).parent.parent)
-    search_path = os.pathsep.join(filter(None, (package_root, os.environ.get("PYTHONPATH"))))
-    return subprocess.Popen(
-        # -P: the folder a person happens to be in must not be able to replace a module.
-        [sys.executable, "-P", "-m", "companion_assets.backends.llama_worker"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=log,
-        text=True,
-        encoding="utf-8",
-        env={**os.environ, **_ENVIRONMENT, "PYTHONPATH": search_path},
-    )

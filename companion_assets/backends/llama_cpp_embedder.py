@@ -6,28 +6,24 @@ starts the process again. One request at a time.
 
 import contextlib
 import json
-import os
 import re
 import subprocess
-import sys
 import threading
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import companion_assets
 from companion_assets.backends.batch_embedding import BatchEmbedding, TextRefused, TextTooLong
 from companion_assets.backends.gguf_file import check_gguf, model_fingerprint
 from companion_assets.backends.llama_options import default_threads
+from companion_assets.backends.model_process import start_model_process
 from companion_assets.backends.protocols import Vectors
 from companion_assets.backends.retrieval_prefixes import prefixes_for
 from companion_assets.contracts.errors import BackendUnavailable
 from companion_assets.contracts.manifests import EmbedderSpec
 
 EXIT_SECONDS = 5.0
-# Without them a crash can hang in a debugger, and waiting threads take the cores from everything else.
-ENVIRONMENT = {"GOMP_SPINCOUNT": "1000", "GGML_NO_BACKTRACE": "1"}
 OTHER_FILE = "point rag.embedding.model at a .gguf file of an embedding model"
 WORDS = re.compile(r"\s*\S+")
 
@@ -157,17 +153,7 @@ class _Worker:
             self._end()
 
     def _start(self) -> dict[str, Any]:
-        package_root = str(Path(companion_assets.__file__).parent.parent)
-        search_path = os.pathsep.join(filter(None, (package_root, os.environ.get("PYTHONPATH"))))
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "companion_assets.backends.llama_embed_worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            encoding="utf-8",
-            env={**os.environ, **ENVIRONMENT, "PYTHONPATH": search_path},
-        )
+        self._process = start_model_process("companion_assets.backends.llama_embed_worker", subprocess.DEVNULL)
         card = self._exchange(self._options)
         if "error" in card:
             self._end()

@@ -90,27 +90,28 @@ def embed_folder(work: Workspace, folder: str) -> FolderReport:
     shas = work.catalog.text_shas(folder)
     missing = work.vectors.missing(embedder_id, shas)
     counts = {"texts": len(shas), "embedded": 0, "reused": len(shas) - len(missing), "failed": 0}
-    problems: list[tuple[str, str]] = []
+    reasons: dict[str, str] = {}
     texts = work.progress.over(list(work.catalog.texts(folder, missing)), "embedding", folder)
     for batch in batches(texts, _TEXTS_A_BATCH):
         vectors, failures = _embed(work, batch)
         work.vectors.put_many(embedder_id, vectors)
         counts["embedded"] += len(vectors)
         counts["failed"] += len(failures)
-        problems += failures
-    return FolderReport(counts, tuple(problems))
+        reasons |= failures
+    paths = work.catalog.notes_of_texts(folder, reasons)
+    return FolderReport(counts, tuple((paths.get(sha, sha), reason) for sha, reason in reasons.items()))
 
 
-def _embed(work: Workspace, batch: Sequence[tuple[str, str]]) -> tuple[list[tuple[str, Vector]], list[tuple[str, str]]]:
-    """Vectors by hash, and (hash, reason) of what failed."""
+def _embed(work: Workspace, batch: Sequence[tuple[str, str]]) -> tuple[list[tuple[str, Vector]], dict[str, str]]:
+    """Vectors by hash, and hash → reason of what failed."""
     try:
         vectors = work.embedder.embed_passages([text for _, text in batch])
     except EmbeddingFailed as fault:
-        failures = [(batch[position][0], reason) for position, reason in fault.failures.items()]
+        failures = {batch[position][0]: reason for position, reason in fault.failures.items()}
         good = [pair for position, pair in enumerate(batch) if position not in fault.failures]
         vectors = work.embedder.embed_passages([text for _, text in good])
         return list(zip((sha for sha, _ in good), vectors, strict=True)), failures
-    return list(zip((sha for sha, _ in batch), vectors, strict=True)), []
+    return list(zip((sha for sha, _ in batch), vectors, strict=True)), {}
 
 
 def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:

@@ -175,6 +175,15 @@ class Catalog(CatalogView):
             for sha, payload in connection.exec_driver_sql(query, (folder, *json_list(text_shas))):
                 yield sha, chunk_from_payload(payload).embed_text
 
+    def notes_of_texts(self, folder: str, text_shas: Iterable[str]) -> dict[str, str]:
+        """Hash → path of a note of the folder that holds the text."""
+        query = (
+            "SELECT text_sha, min(path) FROM chunks JOIN notes USING (path)"
+            f" WHERE folder = ? AND text_sha {AMONG} GROUP BY text_sha"
+        )
+        with self._database.read() as connection:
+            return {row[0]: row[1] for row in connection.exec_driver_sql(query, (folder, *json_list(text_shas)))}
+
     def chunks_of(self, paths: Iterable[str]) -> Iterator[tuple[Chunk, str]]:
         """The chunks of these notes in order, each with the hash of its embedded text."""
         query = f"SELECT payload, text_sha FROM chunks WHERE path {AMONG} ORDER BY path, position"

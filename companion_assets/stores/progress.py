@@ -40,7 +40,6 @@ class Progress:
     started_at: dt.datetime
     pid: int
     run_id: str
-    message: str = ""
     overall: int = 0
 
 
@@ -59,7 +58,7 @@ class ProgressFile:
         self._before = 0  # done in earlier folders of this phase
         self._now = Progress("", 0, 0, "", dt.datetime.now(dt.UTC), os.getpid(), run_id)
 
-    def report(self, phase: str, done: int, total: int, folder: str = "", message: str = "") -> None:
+    def report(self, phase: str, done: int, total: int, folder: str = "") -> None:
         """Say how far a phase is. The first and last word of a phase are always written."""
         began = (phase, folder) != (self._now.phase, self._now.folder)
         started_at = dt.datetime.now(dt.UTC) if began else self._now.started_at
@@ -72,7 +71,6 @@ class ProgressFile:
             total=total,
             folder=folder,
             started_at=started_at,
-            message=message,
             overall=self._before + done,
         )
         if began or done == total or time.monotonic() - self._written >= _SECONDS_BETWEEN_WRITES:

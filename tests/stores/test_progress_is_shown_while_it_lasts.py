@@ -11,11 +11,11 @@ def test_the_last_word_is_read(tmp_path: Path) -> None:
     path = tmp_path / "home" / "progress.json"
     assert read_progress(path) is None
     writer = ProgressFile(path, "run-1")
-    writer.report("embedding", 0, 10, "Journal", "loading")
+    writer.report("embedding", 0, 10, "Journal")
     shown = read_progress(path)
     assert shown is not None
     assert (shown.phase, shown.done, shown.total, shown.folder) == ("embedding", 0, 10, "Journal")
-    assert (shown.run_id, shown.message, shown.pid) == ("run-1", "loading", os.getpid())
+    assert (shown.run_id, shown.pid) == ("run-1", os.getpid())
     writer.report("embedding", 10, 10, "Journal")
     after = read_progress(path)
     assert after is not None
