@@ -42,11 +42,6 @@ def terms(text: str) -> dict[str, float]:
     return found
 
 
-def overlap(wanted: dict[str, float], text: str) -> float:
-    """Summed weight of the wanted terms that stand in `text`."""
-    return sum(weight for term, weight in wanted.items() if term in terms(text))
-
-
 def sentences(text: str) -> Iterator[str]:
     """Sentences and lines of a text, in order, each with the space that follows it; together they are the text."""
     start = 0

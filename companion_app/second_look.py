@@ -8,13 +8,26 @@ from collections.abc import Mapping
 
 from companion_app.excerpts import terms
 from companion_assets.contracts.prompt import ABSTENTION, AS_YOU, LOOK_AT
-from companion_assets.stores.search_text import subject
+from companion_assets.stores.search_text import fold, subject
 
 _AS_THE_PERSON = re.compile(
     r"(?:I|I'[a-z]+|My|We|Our|Ich|Meine?|Wir|Unsere?|Yo|Mis?|Nosotros|Je|J'|Mon|Ma|Mes|Nous|Eu|Meus?|Minhas?|Io|Mio|Mia"
     r"|Jag|Min|Mitt)\b|[我私僕]"
 )
+_COVERED = 0.8  # share of what the question is about, by weight, that one passage must speak of
 _LONGEST_OPENING = 12  # characters that tell who speaks
+
+
+_NOT_TOLD = re.compile(
+    r"(?:\bnot|n't)\s+(?:explicitly\s+|directly\s+)?(?:mention|stat|specif|record|giv|provid|say|tell|contain|includ)",
+    re.I,
+)
+
+
+def abstains(reply: str) -> bool:
+    """True for a reply of one sentence that says, in whatever words, that the notes do not tell."""
+    text = reply.strip()
+    return text == ABSTENTION or ("\n" not in text and text.count(". ") == 0 and bool(_NOT_TOLD.search(text)))
 
 
 def is_undecided(opening: str) -> bool:
@@ -34,10 +47,12 @@ def second_look(reply: str, question: str, passages: Mapping[int, str]) -> str |
     text = reply.strip()
     if _AS_THE_PERSON.match(text):
         return AS_YOU
-    if text != ABSTENTION:
+    if not abstains(text):
         return None
-    asked = set(terms(subject(question)))
+    asked = terms(subject(question))
+    needed = _COVERED * sum(asked.values())
     for number, passage in passages.items():
-        if len(asked) > 1 and asked <= set(terms(passage)):
+        said = terms(fold(passage))
+        if len(asked) > 1 and sum(weight for term, weight in asked.items() if term in said) >= needed:
             return LOOK_AT.format(number=number)
     return None

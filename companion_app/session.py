@@ -113,7 +113,7 @@ class ChatSession:
             if writer.has_shown:
                 writer.stopped = True  # what was written stays; the person sees that it broke off
                 return
-            writer.plan = None
+            writer.plan, writer.model = None, ""
         yield from writer.fixed(_quoted(writer.question, writer.hits))
 
     def _generated(self, writer: Writer, generator: Generator, temperature: float | None) -> Iterator[ReplyEvent]:

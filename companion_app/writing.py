@@ -9,9 +9,9 @@ from companion_app.citations import CitationFilter, cited_numbers, settle_citati
 from companion_app.context import NumberedHit, Plan
 from companion_app.events import Delta, Stop
 from companion_app.phrases import say
-from companion_app.second_look import is_undecided, second_look
+from companion_app.second_look import abstains, is_undecided, second_look
 from companion_assets.backends.protocols import Generator, Token
-from companion_assets.contracts.prompt import ABSTENTION, render_again
+from companion_assets.contracts.prompt import render_again
 from companion_assets.contracts.records import Citation, Message, Turn
 
 
@@ -115,7 +115,7 @@ class Writer:
         numbers = self.plan.shown if self.plan else [hit.number for hit in self.hits]
         shown = {number: self.known[number] for number in numbers}
         reply = self._text.strip()
-        if reply == ABSTENTION:
+        if self.plan is not None and abstains(reply):
             reply = say("nothing_found", self.question)
         elif self.plan is not None and not self.stopped:
             evidence = {number: hit.evidence for number, hit in shown.items()}

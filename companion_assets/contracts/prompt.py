@@ -143,7 +143,7 @@ def render_again(question: str, look: str) -> str:
     return f"{look} Question: {question}"
 
 
-LOOK_AT = "Note [{number}] speaks of this. Read it again and answer from it."
+LOOK_AT = "Note [{number}] answers this. Read it again, line by line, and answer from it."
 AS_YOU = 'The notes are mine. Say it to me, with "you".'
 
 

@@ -87,6 +87,21 @@ def test_a_very_short_reply_is_shown(tmp_path: Path) -> None:
     assert shown == final.turn.reply == "2:09:41 [1]"
 
 
+@pytest.mark.parametrize(
+    "said", ["The wife's name is not mentioned in the notes [1].", "Your notes don't say that.", "It isn't recorded."]
+)
+def test_an_abstention_in_other_words_is_one_and_cites_nothing(said: str, tmp_path: Path) -> None:
+    _, final, _ = replies([said], tmp_path, "What is the name of his wife?")
+    assert final.turn.reply == ABSTENTION
+    assert final.turn.citations == ()
+
+
+def test_accents_do_not_hide_what_a_note_speaks_of() -> None:
+    look = second_look(ABSTENTION, "Whose parrot was Camões?", {2: "Her brother Aníbal: the parrot Camoes was his."})
+    assert look is not None
+    assert "[2]" in look
+
+
 def test_only_the_beginning_has_to_be_held_back() -> None:
     assert is_undecided("Your notes d")
     assert is_undecided("I")

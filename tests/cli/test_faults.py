@@ -10,7 +10,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+import typer
 
+from companion_app.cli.console import speaks_plainly
 from companion_assets.contracts.paths import data_paths
 from companion_assets.stores.repair import set_damaged_aside
 from tests.cli.commands import COMMAND, ROOT, Shell
@@ -129,3 +131,18 @@ def test_only_what_is_damaged_is_set_aside(small: Indexed, tmp_path: Path) -> No
     paths.index_dir.write_text("no folder")
     assert set_damaged_aside(paths) == [paths.index_dir]
     assert set_damaged_aside(paths) == []
+
+
+def test_a_fault_of_ours_before_anything_exists_leaves_a_private_folder() -> None:
+    @speaks_plainly
+    def command() -> None:
+        raise ZeroDivisionError("a fault of ours")
+
+    previous = os.umask(0)
+    try:
+        with pytest.raises(typer.Exit):
+            command()
+    finally:
+        os.umask(previous)
+    assert data_paths().root.stat().st_mode & 0o777 == 0o700
+    assert "ZeroDivisionError" in (data_paths().logs_dir / "crash.log").read_text()
