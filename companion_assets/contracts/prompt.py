@@ -111,7 +111,7 @@ def worked_examples() -> tuple[Exchange, ...]:
         Passage(2, "Küche", "Die alte Mühle ist verschenkt."),
     ]
     choir = [
-        Passage(1, "2020-11-08, Journal", "Marta called about the choir rehearsal."),
+        Passage(1, "Rehearsals", "Marta called about the choir rehearsal."),
         Passage(2, "Choir", "Alto: Marta, Ines. Tenor: nobody yet."),
     ]
     return (
