@@ -216,6 +216,7 @@ def test_an_index_that_the_settings_do_not_fit_is_never_searched(
     running: Companion, settings_file: Path, server: OllamaDouble
 ) -> None:
     index_with_ollama()
-    settings_file.write_text(settings_file.read_text().replace("provider: ollama", "provider: embedded"))
+    written = settings_file.read_text().replace("provider: ollama", "provider: embedded")
+    settings_file.write_text(written.replace("mxbai-embed-large", "multilingual-e5-small"))
     with pytest.raises(IndexMismatch, match="mxbai-embed-large"):
         running.retriever.retrieve(QUESTION)

@@ -184,4 +184,4 @@ def test_everything_can_be_done_with_the_keyboard(serve: Serve, open_page: Open)
     assert page.evaluate("document.activeElement.closest('#panel') !== null")
     page.keyboard.press("Escape")
     expect(page.locator("#panel aside")).to_have_count(0)
-    assert page.evaluate("document.activeElement.className") == "chip"
+    page.wait_for_function("document.activeElement.className === 'chip'")

@@ -114,7 +114,7 @@ def test_conversations_are_never_moved_away(small: Indexed, tmp_path: Path) -> N
     shell = small.shell.copy(tmp_path)
     conversations = shell.home / "companion.db"
     spoil([conversations])
-    assert "companion restore" in shell.refused("ask", "x")
+    assert "backup" in shell.refused("ask", "x")
     assert set_damaged_aside(data_paths(shell.home)) == []
     assert conversations.exists()
 
