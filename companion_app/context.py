@@ -20,6 +20,9 @@ from companion_assets.contracts.prompt import Exchange, Passage, render_messages
 from companion_assets.contracts.records import Message, SearchHit
 
 _LEAST_NOTES = 300  # tokens of notes that are worth waiting for on any machine
+# Notes take at most this part of the context: of seven hard demo questions, the embedded model (4,096 tokens) answers
+# two from 680 tokens of notes on which it abstains with 900.
+_WINDOW_SHARE = 6
 _LEAST_PASSAGE = 60
 _WHOLE_PASSAGE = 160  # shorter passages are never cut for the sake of the others
 _LONGEST_SHARE = 0.4  # of the notes' tokens, for one passage
@@ -139,7 +142,8 @@ def plan_turn(
         spare = min(budget - generator.uncached_tokens(empty), room - generator.count_tokens(empty))
         if continued and spare < (_LEAST_NOTES if fresh and not seen else 0):
             continue
-        passages = fit_passages(generator, question, fresh, max(spare, _LEAST_NOTES))
+        most = max(_LEAST_NOTES, generator.context_length // _WINDOW_SHARE)
+        passages = fit_passages(generator, question, fresh, min(max(spare, _LEAST_NOTES), most))
         sent = render_question(question, passages, seen, language)
         messages = render_messages(system, history, sent)
         return Plan(

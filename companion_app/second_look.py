@@ -14,7 +14,7 @@ _AS_THE_PERSON = re.compile(
     r"(?:I|I'[a-z]+|My|We|Our|Ich|Meine?|Wir|Unsere?|Yo|Mis?|Nosotros|Je|J'|Mon|Ma|Mes|Nous|Eu|Meus?|Minhas?|Io|Mio|Mia"
     r"|Jag|Min|Mitt)\b|[我私僕]"
 )
-_COVERED = 0.8  # share of what the question is about, by weight, that one passage must speak of
+_COVERED = 0.7  # share of what the question is about, by weight, that one passage must speak of
 _LONGEST_OPENING = 12  # characters that tell who speaks
 
 
