@@ -18,8 +18,14 @@ _COVERED = 0.7  # share of what the question is about, by weight, that one passa
 _LONGEST_OPENING = 12  # characters that tell who speaks
 
 
+_TOLD = r"(?:mention|stat|specif|record|giv|provid|say|tell|contain|includ)"
+_NOT = r"(?:\bnot|n't)\s+(?:explicitly\s+|directly\s+)?"
+# Only where the sentence is about the notes: "you did not give her the pencil" is an answer.
 _NOT_TOLD = re.compile(
-    r"(?:\bnot|n't)\s+(?:explicitly\s+|directly\s+)?(?:mention|stat|specif|record|giv|provid|say|tell|contain|includ)",
+    rf"\bnotes?\s+\w*\s*{_NOT}{_TOLD}"  # the notes do not mention
+    rf"|\bnotes?\s+\w+n't\s+{_TOLD}"  # your notes don't say
+    rf"|{_NOT}{_TOLD}\w*\s+(?:in|by)\s+(?:\w+\s+)?notes?\b"  # is not mentioned in the notes
+    rf"|^It\s+\w+(?:\s+not|n't)\s+{_TOLD}",  # it isn't recorded
     re.I,
 )
 

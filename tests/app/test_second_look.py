@@ -8,7 +8,7 @@ import pytest
 
 from companion_app.events import Delta, Final
 from companion_app.retrieval import Retrieval
-from companion_app.second_look import is_undecided, second_look
+from companion_app.second_look import abstains, is_undecided, second_look
 from companion_app.session import ChatSession
 from companion_assets.backends.scripted import ScriptedGenerator
 from companion_assets.contracts.prompt import ABSTENTION
@@ -94,6 +94,13 @@ def test_an_abstention_in_other_words_is_one_and_cites_nothing(said: str, tmp_pa
     _, final, _ = replies([said], tmp_path, "What is the name of his wife?")
     assert final.turn.reply == ABSTENTION
     assert final.turn.citations == ()
+
+
+@pytest.mark.parametrize(
+    "said", ["You did not give her the pencil [1].", "He didn't tell you [1].", "No: it was his [1]."]
+)
+def test_an_answer_with_a_negation_is_no_abstention(said: str) -> None:
+    assert not abstains(said)
 
 
 def test_accents_do_not_hide_what_a_note_speaks_of() -> None:
