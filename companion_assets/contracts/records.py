@@ -84,6 +84,31 @@ class NoteFile:
 
 
 @dataclass(frozen=True, slots=True)
+class HeldRemovals:
+    """Notes that seem to be gone and are kept all the same, because so many went at once.
+
+    Attributes:
+        vanished: How many, those that only moved not counted.
+        known: How many notes the catalog knew.
+        examples: Some of their paths.
+        since: When this was first seen, UTC.
+    """
+
+    vanished: int
+    known: int
+    examples: tuple[str, ...]
+    since: dt.datetime
+
+    @property
+    def reason(self) -> str:
+        """Why nothing was removed, and the way on, in one sentence."""
+        return (
+            f"{self.vanished:,} of {self.known:,} notes vanished at once, so none was removed; "
+            "if that is right: companion sync --confirm-removals"
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Note:
     r"""A parsed note.
 
@@ -132,7 +157,7 @@ class Chunk:
         rule_applied: The glob of the chunking rule in force ("default").
         text: What is shown and cited; title and heading path are not part of it.
         first_line, last_line: 1-based, inclusive, in the file on disk.
-        embed_text: What is embedded: title and heading path, then the text.
+        embed_text: What is embedded: heading path, then the text; nothing of the file's name.
         token_count: Tokens of `embed_text` with the embedder's tokenizer, special tokens included.
         people: Targets of links into people notes; empty until the note graph is known.
     """

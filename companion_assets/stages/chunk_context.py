@@ -98,31 +98,23 @@ def wikilink_targets(links: Iterable[Link]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(link.target for link in about if link.target))
 
 
-def context_line(note: Note, path: Sequence[str], tag: str, tokenizer: Tokenizer, most: int) -> str:
-    """The line a chunk is embedded with: title, day, headings, section tag. A heading that says the title replaces it.
+def context_line(path: Sequence[str], tag: str, tokenizer: Tokenizer, most: int) -> str:
+    """The line a chunk is embedded with: headings, then the section tag.
+
+    Nothing that comes from the file's name, neither title nor day: a renamed note keeps its vectors. The search finds
+    names by their words (see `docs/adr/0008-names-are-not-embedded.md` for what that costs: nothing measurable).
 
     Args:
-        note: Gives title and day.
         path: Headings above the chunk, outermost first.
         tag: The section tag, or "".
         tokenizer: The embedder's own.
         most: Tokens it may have. Outer headings are dropped first, then it is cut.
     """
     parts = [*path, *([tag.lstrip("#")] if tag else [])]
-    if not parts or not _begins_with(parts[0], note.title):
-        parts = [note.title, *parts]
-    day = note.date.isoformat() if note.date else ""
-    if day not in parts[0]:
-        parts[0] = f"{parts[0]} ({day})"
-    while len(parts) > 2 and tokenizer.count(_joined(parts)) > most:
-        del parts[1]
+    while len(parts) > 1 and tokenizer.count(_joined(parts)) > most:
+        del parts[0]
     line = _joined(parts)
     return line if tokenizer.count(line) <= most else _cut(line, most, tokenizer)
-
-
-def _begins_with(heading: str, title: str) -> bool:
-    words = title.casefold().split()
-    return heading.casefold().split()[: len(words)] == words
 
 
 def _joined(parts: Iterable[str]) -> str:

@@ -70,7 +70,7 @@ def cut_note(
         tokenizer: The embedder's own.
         window: Tokens that context and text may have together.
     """
-    cutter = _Cutter(note, rule, tokenizer, window)
+    cutter = _Cutter(rule, tokenizer, window)
     properties = property_source(note)
     if properties.lines:
         whole = Section.spanning(0, len(properties.lines))
@@ -119,14 +119,13 @@ def _common(left: Sequence[str], right: Sequence[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Cutter:
-    note: Note
     rule: ChunkingRule
     tokenizer: Tokenizer
     window: int
 
     def cuts(self, source: SourceText, section: Section, units: Sequence[Unit]) -> Iterator[Cut]:
         """The places of the chunks of one section."""
-        context = context_line(self.note, section.path, section.tag, self.tokenizer, self.window // _CONTEXT_SHARE)
+        context = context_line(section.path, section.tag, self.tokenizer, self.window // _CONTEXT_SHARE)
         room = self.window - self.tokenizer.count(context) - _JOINT
         budget = max(1, min(self.rule.chunk_size, room))
         overlap = min(self.rule.chunk_overlap, budget // 2)

@@ -4,6 +4,7 @@ import hashlib
 import time
 from dataclasses import dataclass
 
+from companion_assets.contracts.records import HeldRemovals
 from companion_assets.stages.workspace import PARSER_VERSION, Workspace
 
 _SETTLE_SECONDS = 2.0
@@ -14,12 +15,15 @@ class Drift:
     """Folders of the vault, and those that need a run.
 
     Attributes:
-        folders: Every top-level folder that has notes on disk.
+        folders: Every top-level folder that has notes, on disk or (kept by the guard against mass loss) in the
+            catalog.
         dirty: Folder → fingerprint of its difference; the same difference always has the same fingerprint.
+        held: The guard keeps notes that vanished; they make no folder dirty.
     """
 
     folders: tuple[str, ...]
     dirty: dict[str, str]
+    held: HeldRemovals | None = None
 
 
 def measure_drift(work: Workspace) -> Drift:

@@ -17,6 +17,7 @@ from companion_assets.stages.workspace import PARSER_VERSION, Workspace
 from companion_assets.stores.vectors import Vector
 
 REBUILD_TAG = "companion/rebuild"
+CONFIRM_TAG = "companion/confirm-removals"
 
 T = TypeVar("T")
 

@@ -11,11 +11,12 @@ writes down what it reached, note by note. A step that is killed anywhere is sim
 Rebuildable. Rows are replaced, never patched from outside.
 """
 
+import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
-from companion_assets.contracts.records import Chunk, Note, NoteFile, NoteStatus
+from companion_assets.contracts.records import Chunk, HeldRemovals, Note, NoteFile, NoteStatus
 from companion_assets.stores.catalog_rows import (
     CHUNK_COLUMNS,
     NOTE_COLUMNS,
@@ -24,7 +25,7 @@ from companion_assets.stores.catalog_rows import (
     note_row,
     now,
 )
-from companion_assets.stores.catalog_view import AMONG, CatalogView, json_list
+from companion_assets.stores.catalog_view import AMONG, HELD_REMOVALS, CatalogView, json_list
 
 _UPDATES = ", ".join(f"{column} = excluded.{column}" for column in NOTE_COLUMNS if column != "path")
 # The chunks of a note that comes back, or can be read again, were dropped: they have to be cut anew.
@@ -109,6 +110,15 @@ class Catalog(CatalogView):
             )
             connection.exec_driver_sql(query, (now(), *among))
             connection.exec_driver_sql(f"DELETE FROM chunks WHERE path {AMONG}", among)
+
+    def hold_removals(self, held: HeldRemovals | None) -> None:
+        """Write down that so many notes are kept although their files are gone; None when all is well again."""
+        with self._database.write() as connection:
+            if held is None:
+                connection.exec_driver_sql("DELETE FROM facts WHERE name = ?", (HELD_REMOVALS,))
+            else:
+                value = json.dumps({**asdict(held), "since": held.since.isoformat()})
+                connection.exec_driver_sql("INSERT OR REPLACE INTO facts VALUES (?, ?)", (HELD_REMOVALS, value))
 
     # --- notes to chunks
 

@@ -45,6 +45,11 @@ def create_tables(connection: Connection) -> None:
     )
 
 
+def create_facts(connection: Connection) -> None:
+    """Second migration: what is known of the vault as a whole, one JSON value a name."""
+    connection.exec_driver_sql("CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
+
+
 def text_sha(embed_text: str) -> str:
     """Key of an embedded text in the vector cache: sha256 in hex."""
     return hashlib.sha256(embed_text.encode("utf-8", "surrogatepass")).hexdigest()

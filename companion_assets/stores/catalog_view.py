@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from companion_assets.contracts.records import Note, NoteStatus
-from companion_assets.stores.catalog_rows import create_tables, note_from_row
+from companion_assets.contracts.records import HeldRemovals, Note, NoteStatus
+from companion_assets.stores.catalog_rows import create_facts, create_tables, note_from_row
 from companion_assets.stores.database import open_database
 
-MIGRATIONS = (create_tables,)
+MIGRATIONS = (create_tables, create_facts)
+
+HELD_REMOVALS = "held_removals"
 
 AMONG = "IN (SELECT value FROM json_each(?))"
 
@@ -141,6 +143,17 @@ class CatalogView:
     def partial(self) -> list[tuple[str, str]]:
         """Path and reason of every note of which only a part could be read."""
         return self._reasons(NoteStatus.PARTIAL)
+
+    def held_removals(self) -> HeldRemovals | None:
+        """Notes that the guard against mass loss keeps in the index although their files are not there."""
+        with self._database.read() as connection:
+            query = "SELECT value FROM facts WHERE name = ?"
+            value = connection.exec_driver_sql(query, (HELD_REMOVALS,)).scalar()
+        if value is None:
+            return None
+        raw = json.loads(value)
+        since = dt.datetime.fromisoformat(raw["since"])
+        return HeldRemovals(**{**raw, "examples": tuple(raw["examples"]), "since": since})
 
     def _reasons(self, status: NoteStatus) -> list[tuple[str, str]]:
         query = "SELECT path, reason FROM notes WHERE status = ? AND NOT gone ORDER BY path"

@@ -18,13 +18,17 @@ def test_the_fields_come_from_note_and_rule() -> None:
     assert (chunk.rule_applied, chunk.chunk_index, chunk.source_kind) == ("Journal/**", 0, "vault")
 
 
-def test_the_embedded_text_begins_with_title_day_and_headings() -> None:
-    note = make_note(f"# Pear trees\n## Graft\n{WORDS}", date=dt.date(2024, 5, 1))
-    (chunk,) = chunks_of(note)
-    assert chunk.embed_text == f"Pear trees (2024-05-01) > Graft\n{WORDS.strip()}"
+def test_the_embedded_text_begins_with_the_headings() -> None:
+    (chunk,) = chunks_of(make_note(f"# Pear trees\n## Graft\n{WORDS}"))
+    assert chunk.embed_text == f"Pear trees > Graft\n{WORDS.strip()}"
     assert chunk.text == f"# Pear trees\n## Graft\n{WORDS}"
-    dated = make_note("Text.", path="Journal/2024-05-01.md", date=dt.date(2024, 5, 1))
-    assert chunks_of(dated)[0].embed_text == "2024-05-01\nText."
+
+
+def test_a_renamed_note_has_the_same_embedded_texts() -> None:
+    text = f"Loose text.\n# Pears\n{WORDS}"
+    before = make_note(text, path="Journal/2024-05-01.md", date=dt.date(2024, 5, 1), folder="Journal")
+    after = make_note(text, path="Garden/Old trees.md", folder="Garden")
+    assert [chunk.embed_text for chunk in chunks_of(before)] == [chunk.embed_text for chunk in chunks_of(after)]
 
 
 def test_tags_are_those_of_the_note_then_of_the_chunk_then_link_targets() -> None:

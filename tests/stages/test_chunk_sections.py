@@ -125,7 +125,7 @@ def test_setext_headings_and_headings_with_a_hash_inside() -> None:
     text = f"C# notes\n===\n{words}\nSecond\n---\n{words}"
     headings = (Heading(1, "C# notes", 1), Heading(2, "Second", 4))
     first, second = chunks_of(make_note(text, headings=headings))
-    assert first.embed_text == f"Pear trees > C# notes\n{words.strip()}"
+    assert first.embed_text == f"C# notes\n{words.strip()}"
     assert second.text.startswith("Second\n---\n")
 
 
