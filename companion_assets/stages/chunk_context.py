@@ -98,23 +98,38 @@ def wikilink_targets(links: Iterable[Link]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(link.target for link in about if link.target))
 
 
-def context_line(path: Sequence[str], tag: str, tokenizer: Tokenizer, most: int) -> str:
-    """The line a chunk is embedded with: headings, then the section tag.
+def own_name(note: Note) -> str:
+    """What a note calls itself in its own text: its `title` property, its first big heading, or its first alias."""
+    title = note.properties.get("title")
+    headings = (heading.text for heading in note.headings if heading.level == 1)
+    return title if isinstance(title, str) else next(headings, next(iter(note.aliases), ""))
+
+
+def context_line(name: str, path: Sequence[str], tag: str, tokenizer: Tokenizer, most: int) -> str:
+    """The line a chunk is embedded with: the note's own name, headings, section tag.
 
     Nothing that comes from the file's name, neither title nor day: a renamed note keeps its vectors. The search finds
-    names by their words (see `docs/adr/0008-names-are-not-embedded.md` for what that costs: nothing measurable).
+    file names by their words (see `docs/adr/0008-names-are-not-embedded.md`).
 
     Args:
+        name: As `own_name` gave it. A heading that begins with it stands for it.
         path: Headings above the chunk, outermost first.
         tag: The section tag, or "".
         tokenizer: The embedder's own.
         most: Tokens it may have. Outer headings are dropped first, then it is cut.
     """
     parts = [*path, *([tag.lstrip("#")] if tag else [])]
-    while len(parts) > 1 and tokenizer.count(_joined(parts)) > most:
-        del parts[0]
+    if name and not (parts and _begins_with(parts[0], name)):
+        parts = [name, *parts]
+    while len(parts) > 2 and tokenizer.count(_joined(parts)) > most:
+        del parts[1]
     line = _joined(parts)
     return line if tokenizer.count(line) <= most else _cut(line, most, tokenizer)
+
+
+def _begins_with(heading: str, name: str) -> bool:
+    words = name.casefold().split()
+    return heading.casefold().split()[: len(words)] == words
 
 
 def _joined(parts: Iterable[str]) -> str:

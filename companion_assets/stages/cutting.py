@@ -8,7 +8,7 @@ from companion_assets.backends.protocols import Tokenizer
 from companion_assets.contracts.records import Heading, Note
 from companion_assets.contracts.settings import ChunkingRule
 from companion_assets.stages.blocks import Block, Kind, fence_ids, read_blocks
-from companion_assets.stages.chunk_context import context_line
+from companion_assets.stages.chunk_context import context_line, own_name
 from companion_assets.stages.packing import Piece, pack_units
 from companion_assets.stages.property_lines import property_source
 from companion_assets.stages.sections import Section, heading_ends, split_sections
@@ -70,7 +70,7 @@ def cut_note(
         tokenizer: The embedder's own.
         window: Tokens that context and text may have together.
     """
-    cutter = _Cutter(rule, tokenizer, window)
+    cutter = _Cutter(own_name(note), rule, tokenizer, window)
     properties = property_source(note)
     if properties.lines:
         whole = Section.spanning(0, len(properties.lines))
@@ -119,13 +119,14 @@ def _common(left: Sequence[str], right: Sequence[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Cutter:
+    name: str
     rule: ChunkingRule
     tokenizer: Tokenizer
     window: int
 
     def cuts(self, source: SourceText, section: Section, units: Sequence[Unit]) -> Iterator[Cut]:
         """The places of the chunks of one section."""
-        context = context_line(section.path, section.tag, self.tokenizer, self.window // _CONTEXT_SHARE)
+        context = context_line(self.name, section.path, section.tag, self.tokenizer, self.window // _CONTEXT_SHARE)
         room = self.window - self.tokenizer.count(context) - _JOINT
         budget = max(1, min(self.rule.chunk_size, room))
         overlap = min(self.rule.chunk_overlap, budget // 2)

@@ -96,3 +96,16 @@ def test_an_overlong_title_and_heading_leave_room_for_the_text() -> None:
     chunks = chunks_of(note, window=128)
     assert all(chunk.token_count <= 128 for chunk in chunks)
     assert " ".join(chunk.text for chunk in chunks).count("Enough words") >= 60
+
+
+def test_a_note_is_embedded_with_the_name_it_gives_itself() -> None:
+    properties = {"birthday": "1988-11-02", "relation": "partner"}
+    head = "---\nbirthday: 1988-11-02\nrelation: partner\n---\n"
+    frontmatter = {"properties": properties, "frontmatter_lines": tuple(head.split("\n")[:4])}
+    for text, name, fields in (
+        ("# Tomás\nBorn at home.", "Tomás", {}),
+        ("Born at home.", "T.", {"aliases": ("T.", "Tom")}),
+        ("Born at home.", "Tomás A.", {"properties": {**properties, "title": "Tomás A."}}),
+    ):
+        first = chunks_of(make_note(head + text, **{**frontmatter, **fields}))[0]
+        assert first.embed_text.startswith(f"{name}\nbirthday: 1988-11-02")
