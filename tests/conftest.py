@@ -7,9 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from companion_assets.contracts.paths import HOME_VARIABLE, MODEL_CACHE_VARIABLE
 from companion_assets.contracts.settings import is_loopback
+
+# A busy machine is no reason to fail, and a failure must come back when it is looked for.
+settings.register_profile("companion", deadline=None, derandomize=True)
+settings.load_profile("companion")
 
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 

@@ -1,6 +1,7 @@
 """Chunking as one run does it: the rules, the tokenizer and the window of the embedder in force."""
 
-from functools import cache
+import datetime as dt
+from functools import cache, cached_property
 
 from companion_assets.contracts.records import Chunk, Note
 from companion_assets.stages.chunk_rules import rule_for, rules_signature, sensitive_tags
@@ -31,17 +32,21 @@ class Cutter:
         pattern, _ = rule_for(path, self._work.vault.chunking_rules)
         return self._signature_of(pattern)
 
-    def cut(self, note: Note) -> list[Chunk]:
-        """The chunks of a note."""
-        state = self._work.catalog.note_status(note.path)
-        assert state is not None, "a note comes from the catalog"
+    @cached_property
+    def rules_signature(self) -> str:
+        """Signature of all that decides how notes are cut: while it stays, every note's own signature does."""
+        rules = self._work.vault.chunking_rules
+        return rules_signature(rules, f"{self._spec.embedder_id}|{','.join(self._patterns)}")
+
+    def cut(self, note: Note, modified_at: dt.datetime) -> list[Chunk]:
+        """The chunks of a note whose file was modified then."""
         return chunk_note(
             note,
             rules=self._work.vault.chunking_rules,
             tokenizer=self._embedder.tokenizer,
             max_tokens=self._spec.max_tokens,
             passage_overhead=self._overhead,
-            modified_at=state.modified_at,
+            modified_at=modified_at,
             sensitive=self._sensitive,
         )
 

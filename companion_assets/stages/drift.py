@@ -2,12 +2,14 @@
 
 import hashlib
 import time
+from collections import defaultdict
 from dataclasses import dataclass
 
+from companion_assets.contracts.errors import StoreError
 from companion_assets.contracts.records import HeldRemovals
-from companion_assets.stages.workspace import PARSER_VERSION, Workspace
-
-_SETTLE_SECONDS = 2.0
+from companion_assets.stages.vault import SETTLE_SECONDS
+from companion_assets.stages.workspace import ENGINE, Workspace
+from companion_assets.stores.index_table import building_table, read_manifest
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,31 +21,63 @@ class Drift:
             catalog.
         dirty: Folder → fingerprint of its difference; the same difference always has the same fingerprint.
         held: The guard keeps notes that vanished; they make no folder dirty.
+        unsettled: Folders with a file that may still be being written; look again soon.
     """
 
     folders: tuple[str, ...]
     dirty: dict[str, str]
     held: HeldRemovals | None = None
+    unsettled: frozenset[str] = frozenset()
 
 
-def measure_drift(work: Workspace) -> Drift:
-    """Compare the vault's listing with the catalog. Reads no note.
+def measure_drift(work: Workspace, *, settle_seconds: float = SETTLE_SECONDS) -> Drift:
+    """Compare the vault's listing with the catalog. Reads no note, but where one seems to have moved.
 
-    A file younger than two seconds is left for the next look: its editor may still be writing.
+    Args:
+        work: A workspace of its own: it looks at the vault once.
+        settle_seconds: Files younger than this are left for the next look: their editor may still be writing.
 
     Raises:
         VaultError: The vault cannot be read.
     """
-    scan, by_folder = work.scan(), work.folders()
-    pending = {folder: counts.pending for folder, counts in work.catalog.counts_by_folder().items()}
-    fresh = (time.time() - _SETTLE_SECONDS) * 1e9
-    dirty: dict[str, str] = {}
-    for folder in sorted({*by_folder, *work.catalog.folders()}):
-        delta = work.catalog.diff_files(folder, by_folder.get(folder, []), PARSER_VERSION)
-        marks = [f"{file.path}:{file.mtime_ns}:{file.size}" for file in delta.changed if file.mtime_ns < fresh]
-        marks += [f"{path}:gone" for path in [*scan.gone(delta.vanished), *work.catalog.tombstones(folder)]]
-        if pending.get(folder):
-            marks.append(f"pending:{pending[folder]}")
-        if marks:
-            dirty[folder] = hashlib.sha256("\n".join(sorted(marks)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    return Drift(tuple(sorted(by_folder)), dirty)
+    difference, catalog = work.difference(), work.catalog
+    now = time.time()
+    marks: defaultdict[str, list[str]] = defaultdict(list)
+    unsettled: set[str] = set()
+    for folder, files in difference.changed.items():
+        for file in files:
+            age = now - file.mtime_ns / 1e9
+            if 0 <= age < (SETTLE_SECONDS if file.path in difference.emptied else settle_seconds):
+                unsettled.add(folder)
+            else:
+                marks[folder].append(f"{file.path}:{file.mtime_ns}:{file.size}")
+    staying = difference.lost if difference.held else frozenset[str]()
+    for path, known in difference.vanished.items():
+        if path not in staying:
+            marks[known.folder].append(f"{path}:gone")
+    for path, folder in [*catalog.tombstones().items(), *_behind(work).items()]:
+        marks[folder].append(f"{path}:pending")
+    kept = {difference.vanished[path].folder for path in staying}
+    dirty = {folder: _fingerprint(lines) for folder, lines in sorted(marks.items())}
+    folders = tuple(sorted({*work.folders(), *kept}))
+    return Drift(folders, dirty, difference.held, frozenset(unsettled))
+
+
+def _behind(work: Workspace) -> dict[str, str]:
+    """Path → folder of notes that the index lacks.
+
+    While another embedder than that of the served index is in force, it is the index of that one that lacks them.
+    """
+    catalog = work.catalog
+    if building := building_table(work.paths):
+        return catalog.behind(building)
+    try:
+        served = read_manifest(work.paths).table
+    except StoreError:  # nothing published, or its pointer is damaged: the next run makes it anew
+        served = ""
+    other_engine = work.engine is not None and catalog.fact(ENGINE) not in (None, list(work.engine))
+    return catalog.behind("" if other_engine else served)
+
+
+def _fingerprint(lines: list[str]) -> str:
+    return hashlib.sha256("\n".join(sorted(lines)).encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -1,18 +1,18 @@
 """The last step: merge a folder's difference into the index, check the result, and only then let readers see it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from companion_assets.contracts.records import Chunk
-from companion_assets.stages.sync import FolderReport, batches
-from companion_assets.stages.workspace import Workspace
-from companion_assets.stores.index_health import IndexHealth
+from companion_assets.stages.sync import TEXTS_A_BATCH, FolderReport, batches, embed_chunks
+from companion_assets.stages.workspace import ENGINE, Workspace
 from companion_assets.stores.index_writer import SMALL_TAIL, IndexWriter, open_writer
 from companion_assets.stores.vectors import Vector
 
 _SHOWN = 20
 _NOTES_A_COMMIT = 1000
+_FEW_NOTES = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,37 +51,43 @@ class Publisher:
     def __init__(self, work: Workspace, writer: IndexWriter) -> None:
         self._work = work
         self._writer = writer
-        self._changed = False
+        self._was_live = writer.is_live  # else a killed run may have left anything behind
+        self._touched: set[str] = set()
+        self._unembedded: set[str] = set()
 
     def publish_folder(self, work: Workspace, folder: str) -> FolderReport:
         """Make the index hold this folder as the catalog does.
 
         One commit for up to a thousand notes, so that memory does not grow with the folder; readers see all of them
-        or none, since nothing is shown before `finish`.
+        or none, since nothing is shown before `finish`. A note that moved, from whatever folder, leaves its old path
+        in the commit that brings the new one.
         """
         catalog, table = work.catalog, self._writer.table
         pending = catalog.notes_to_publish(folder, table)
-        gone = catalog.tombstones(folder)
-        counts = {"notes_merged": len(pending), "notes_removed": len(gone), "rows_written": 0, "rows_deleted": 0}
-        total = FolderReport(counts)
-        if gone:
-            counts["rows_deleted"] += self._writer.replace_notes([], gone).deleted
-            self._changed = True
-            catalog.forget_tombstones(gone)
+        total = FolderReport({"notes_merged": len(pending), "notes_removed": 0, "rows_written": 0, "rows_deleted": 0})
         for batch in batches(work.progress.over(sorted(pending), "publishing", folder), _NOTES_A_COMMIT):
             total += self._merge({path: pending[path] for path in batch})
+        if gone := catalog.tombstones_to_drop(folder):
+            total += self._merge({}, gone)
         return total
 
-    def _merge(self, pending: dict[str, str]) -> FolderReport:
-        """Replace the rows of notes (path → chunked_key) in one commit."""
+    def _merge(self, pending: dict[str, str], gone: Sequence[str] = ()) -> FolderReport:
+        """Replace the rows of notes (path → chunked_key), and drop those of the gone ones, in one commit."""
         catalog = self._work.catalog
+        gone = [*gone, *catalog.tombstones_of(pending)]
         rows, unembedded = self._rows(pending)
-        merge = self._writer.replace_notes(rows, pending)
-        self._changed = True
+        merge = self._writer.replace_notes(rows, [*pending, *gone])
+        self._touched.update(pending, gone)
+        self._unembedded.update(unembedded)
         # A note with a text that could not be embedded stays pending, so that a later run tries again.
         complete = {path: key for path, key in pending.items() if path not in unembedded}
         catalog.mark_published(complete, self._writer.table)
-        counts = {"rows_written": merge.inserted + merge.updated, "rows_deleted": merge.deleted}
+        catalog.forget_tombstones(gone)
+        counts = {
+            "notes_removed": len(gone),
+            "rows_written": merge.inserted + merge.updated,
+            "rows_deleted": merge.deleted,
+        }
         problems = tuple((path, f"{count} passages have no vector") for path, count in unembedded.items())
         return FolderReport(counts, problems)
 
@@ -90,51 +96,64 @@ class Publisher:
 
         A table that a change of embedder is still filling is not shown before it holds the whole vault.
         """
-        writer = self._writer
-        expected = self._work.catalog.published_counts(writer.table)
-        if self._changed or writer.rows != sum(expected.values()):
+        writer, catalog = self._writer, self._work.catalog
+        notes, chunks = catalog.published_totals(writer.table)
+        if writer.rows != chunks:
             self._sweep()
-        if not self._changed and writer.is_live:
+        if not self._touched and writer.is_live:
+            writer.retire_others()
             return Verdict({}, True, writer.rows, writer.version, changed=False)
         writer.optimise()
-        faults = self._faults(writer.health(), expected)
-        complete = writer.is_served_table or not self._pending_anywhere()
+        faults = self._faults(chunks)
+        complete = writer.is_served_table or catalog.behind(writer.table).keys() <= self._unembedded
         if faults or not complete:
             return Verdict(faults, False, writer.rows, writer.version)
-        manifest = writer.publish(self._work.run_id)
+        manifest = writer.publish(self._work.run_id, notes=notes)
+        if self._work.engine and catalog.fact(ENGINE) != list(self._work.engine):
+            catalog.write_fact(ENGINE, list(self._work.engine))
         writer.prune()
         return Verdict({}, True, manifest.chunks, manifest.version)
 
     def _sweep(self) -> None:
-        """Drop the rows of notes that are gone, in whatever folder, and whether or not the catalog ever knew them.
-
-        A folder that vanished, or a catalog that was lost, leaves such rows behind, and no run of a folder would look
-        for them.
-        """
+        """Drop the rows of notes that neither catalog nor vault know: a catalog that was lost leaves them behind."""
         if strays := self._strays(self._writer.note_paths()):
             self._writer.replace_notes([], strays)
-            self._changed = True
-            self._work.catalog.forget_tombstones(strays)
+            self._touched |= strays
 
     def _strays(self, indexed: set[str]) -> set[str]:
-        """Indexed notes that are neither in the catalog nor in the vault."""
-        return self._work.scan().gone(indexed - self._work.catalog.paths())
+        """Indexed notes that are neither in the catalog, tombstones included, nor in the vault."""
+        return self._work.scan().gone(indexed - self._work.catalog.paths(gone=True))
 
     def _rows(self, pending: dict[str, str]) -> tuple[list[tuple[Chunk, Vector]], dict[str, int]]:
+        """The rows of notes, and path → number of passages without a vector."""
         chunks = list(self._work.catalog.chunks_of(pending))
         embedder_id = self._work.embedder.spec.embedder_id
         vectors = self._work.vectors.get_many(embedder_id, {sha for _, sha in chunks})
+        # Usually made in the step before; not if the cache of vectors was lost after it.
+        for batch in batches([(chunk, sha) for chunk, sha in chunks if sha not in vectors], TEXTS_A_BATCH):
+            embed_chunks(self._work, batch)
+            vectors |= self._work.vectors.get_many(embedder_id, {sha for _, sha in batch})
         unembedded: dict[str, int] = {}
         for chunk, sha in chunks:
             if sha not in vectors:
                 unembedded[chunk.source_file] = unembedded.get(chunk.source_file, 0) + 1
         return [(chunk, vectors[sha]) for chunk, sha in chunks if sha in vectors], unembedded
 
-    def _faults(self, health: IndexHealth, expected: dict[str, int]) -> dict[str, str]:
-        found = health.chunks_by_note
+    def _faults(self, chunks: int) -> dict[str, str]:
+        """What the blocking checks find: in all rows, or in those of the touched notes if they are few.
+
+        The others were checked when they were written, and their number is compared in any case.
+        """
+        writer, catalog = self._writer, self._work.catalog
+        few = self._was_live and len(self._touched) <= _FEW_NOTES
+        health = writer.health(self._touched if few else None)
+        expected = catalog.published_counts(writer.table, self._touched if few else None)
         faults: dict[str, str] = {}
+        found = health.chunks_by_note
         if wrong := [path for path, count in expected.items() if found.get(path, 0) != count]:
             faults["row_counts"] = f"other chunks than the catalog's: {_some(wrong)}"
+        elif writer.rows != chunks and not (catalog.behind(writer.table) or catalog.tombstones()):
+            faults["row_counts"] = f"{writer.rows} rows, and the catalog has {chunks} chunks"
         if health.duplicate_ids:
             faults["row_counts"] = f"{health.duplicate_ids} chunk ids occur more than once"
         if orphans := self._strays(set(found)):
@@ -147,10 +166,6 @@ class Publisher:
         if health.unindexed_rows > SMALL_TAIL:
             faults["full_text_covers_all"] = f"{health.unindexed_rows} rows are in no full-text index"
         return faults
-
-    def _pending_anywhere(self) -> bool:
-        catalog, table = self._work.catalog, self._writer.table
-        return any(catalog.notes_to_publish(folder, table) for folder in catalog.folders())
 
 
 def _some(paths: list[str]) -> str:

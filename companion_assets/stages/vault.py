@@ -9,6 +9,7 @@ import errno
 import hashlib
 import os
 import stat
+import time
 from collections.abc import Iterable
 from pathlib import Path, PureWindowsPath
 
@@ -16,11 +17,13 @@ from companion_assets.contracts.errors import VaultError
 from companion_assets.contracts.records import Note, NoteFile, NoteStatus
 from companion_assets.stages.decoding import decode_note
 from companion_assets.stages.markdown import note_title, parse_note
-from companion_assets.stages.vault_walk import LeftOut, LeftOutReason, VaultScan, VaultWalk, name_filter
+from companion_assets.stages.vault_walk import LeftOut, LeftOutReason, VaultScan, VaultWalk, vault_rules
 
-__all__ = ["MAX_NOTE_BYTES", "LeftOut", "LeftOutReason", "VaultScan", "read_note", "scan_vault"]
+__all__ = ["MAX_NOTE_BYTES", "LeftOut", "LeftOutReason", "VaultScan", "check_vault", "read_note", "scan_vault"]
 
 MAX_NOTE_BYTES = 32 * 1024 * 1024
+SETTLE_SECONDS = 2.0  # younger files may still be being written
+REPLACE_SECONDS = 1.0  # a file that was deleted so recently may be made anew
 
 
 def scan_vault(
@@ -38,13 +41,33 @@ def scan_vault(
     Raises:
         VaultError: The folder is missing, no folder, unreadable or wholly empty.
     """
-    _check_root(root)
-    return VaultWalk(
-        root=root.resolve(),
-        is_note=name_filter(pattern.lower() for pattern in file_patterns),
-        is_denied=name_filter(deny_patterns),
-        deny_dirs=frozenset(deny_dirs),
-    ).walk()
+    check_vault(root)
+    rules = vault_rules(file_patterns=file_patterns, deny_dirs=deny_dirs, deny_patterns=deny_patterns)
+    return VaultWalk(root.resolve(), rules).walk()
+
+
+def check_vault(root: Path) -> None:
+    """See that the vault is there and holds something.
+
+    Raises:
+        VaultError: The folder is missing, no folder, unreadable or wholly empty.
+    """
+    try:
+        if is_folder := root.is_dir():
+            with os.scandir(root) as entries:
+                empty = next(entries, None) is None
+        else:
+            exists = root.exists()
+    except OSError as fault:  # no permission on the way, a connection that broke
+        raise VaultError(f"The vault {root} cannot be read: {fault.strerror}.", "Check its permissions.") from fault
+    if not is_folder:
+        what = "is not a folder" if exists else "does not exist"
+        hint = "Set vault.path to the folder of your Obsidian vault."
+        if os.name == "posix" and PureWindowsPath(root).drive:
+            hint = "This is a Windows path. From Linux (WSL), drive C: is the folder /mnt/c."
+        raise VaultError(f"The vault {root} {what}.", hint)
+    if empty:
+        raise VaultError(f"The vault {root} is empty.", "If it lives on a disk or share, check that it is connected.")
 
 
 def read_note(root: Path, file: NoteFile, *, max_bytes: int = MAX_NOTE_BYTES) -> Note:
@@ -59,17 +82,64 @@ def read_note(root: Path, file: NoteFile, *, max_bytes: int = MAX_NOTE_BYTES) ->
         The note; `sha` is the hash of the bytes read, "" when none could be.
     """
     try:
-        raw = _read_bytes(root / file.raw_path, max_bytes + 1)
+        raw, cut = _content(root, file, max_bytes)
     except OSError as fault:
         return _skipped(file, f"cannot be read: {fault.strerror or fault}")
-    faults = []
-    if len(raw) > max_bytes:
-        raw = raw[: raw.rfind(b"\n", 0, max_bytes) + 1 or max_bytes]
-        faults.append(f"longer than {max_bytes:,} bytes; the rest was left out")
+    faults = [f"longer than {max_bytes:,} bytes; the rest was left out"] if cut else []
     decoded = decode_note(raw)
     note = parse_note(decoded.text, file, sha=hashlib.sha256(raw).hexdigest())
     faults += [fault for fault in (decoded.fault, note.reason) if fault]
     return dataclasses.replace(note, status=NoteStatus.PARTIAL, reason="; ".join(faults)) if faults else note
+
+
+def hash_note(root: Path, file: NoteFile, *, max_bytes: int = MAX_NOTE_BYTES) -> str:
+    """The content hash that `read_note` would give; "" when the file cannot be read."""
+    try:
+        raw, _ = _content(root, file, max_bytes)
+    except OSError:
+        return ""
+    return hashlib.sha256(raw).hexdigest()
+
+
+def wait_until_written(root: Path, file: NoteFile) -> NoteFile | None:
+    """An emptied file once it has text again, or has been empty for two seconds.
+
+    Many editors save by emptying the file and then writing it.
+
+    Returns:
+        The file as it is then; None if it is gone.
+    """
+    while True:
+        try:
+            status = (root / file.raw_path).stat()
+        except OSError:
+            return None
+        if status.st_size or not 0 <= time.time() - status.st_mtime < SETTLE_SECONDS:
+            return dataclasses.replace(file, mtime_ns=status.st_mtime_ns, size=status.st_size)
+        time.sleep(0.05)
+
+
+def vanished_just_now(root: Path, paths: Iterable[str]) -> bool:
+    """Whether the folder of one of these missing notes changed within the last second.
+
+    Some editors and sync tools save by deleting the file and making it anew: then it will be back in a moment.
+    """
+    return any(_changed_just_now((root / path).parent) for path in paths)
+
+
+def _changed_just_now(folder: Path) -> bool:
+    try:
+        return 0 <= time.time() - folder.stat().st_mtime < REPLACE_SECONDS
+    except OSError:
+        return False
+
+
+def _content(root: Path, file: NoteFile, max_bytes: int) -> tuple[bytes, bool]:
+    """The bytes of a note, and whether there were more of them."""
+    raw = _read_bytes(root / file.raw_path, max_bytes + 1)
+    if len(raw) <= max_bytes:
+        return raw, False
+    return raw[: raw.rfind(b"\n", 0, max_bytes) + 1 or max_bytes], True
 
 
 def _read_bytes(path: Path, limit: int) -> bytes:
@@ -96,19 +166,3 @@ def _skipped(file: NoteFile, reason: str) -> Note:
         status=NoteStatus.SKIPPED,
         reason=reason,
     )
-
-
-def _check_root(root: Path) -> None:
-    if not root.is_dir():
-        what = "is not a folder" if root.exists() else "does not exist"
-        hint = "Set vault.path to the folder of your Obsidian vault."
-        if os.name == "posix" and PureWindowsPath(root).drive:
-            hint = "This is a Windows path. From Linux (WSL), drive C: is the folder /mnt/c."
-        raise VaultError(f"The vault {root} {what}.", hint)
-    try:
-        with os.scandir(root) as entries:
-            empty = next(entries, None) is None
-    except OSError as fault:
-        raise VaultError(f"The vault {root} cannot be read: {fault.strerror}.", "Check its permissions.") from fault
-    if empty:
-        raise VaultError(f"The vault {root} is empty.", "If it lives on a disk or share, check that it is connected.")

@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from operator import attrgetter
 from pathlib import Path
 
 from companion_assets.contracts.records import NoteFile
@@ -24,6 +25,7 @@ _CONFLICT_COPY = re.compile(
     r"\.sync-conflict-\d{8}-\d{6}|\([^()]*\bconflicted copy\b[^()]*\)|\(SFConflict [^()]*\)|_conflict-\d{8}",
     re.IGNORECASE,
 )
+_BY_PATH = attrgetter("path", "raw_path")
 _CLOUD_STUB = re.compile(r"\.(.+)\.icloud")
 
 
@@ -82,7 +84,61 @@ class VaultScan:
         return gone
 
 
-def name_filter(patterns: Iterable[str]) -> re.Pattern[str]:
+@dataclass(frozen=True, slots=True)
+class VaultRules:
+    """Which names in a vault count.
+
+    Attributes:
+        is_note: Matches lower-case names of notes.
+        is_denied: Matches names of notes to leave out.
+        deny_dirs: Names of folders to stay out of.
+    """
+
+    is_note: re.Pattern[str]
+    is_denied: re.Pattern[str]
+    deny_dirs: frozenset[str]
+
+    def folder_reason(self, name: str) -> LeftOutReason | None:
+        """Why a folder of this name is left out; None if it is walked."""
+        if name in self.deny_dirs:
+            return LeftOutReason.DENIED_FOLDER
+        return LeftOutReason.HIDDEN if name.startswith(".") else None
+
+    def note_reason(self, name: str) -> LeftOutReason | None:
+        """Why a note of this name is left out; None if it is taken."""
+        if name.startswith("."):
+            return LeftOutReason.HIDDEN
+        if _CONFLICT_COPY.search(name):
+            return LeftOutReason.CONFLICT_COPY
+        return LeftOutReason.DENIED_NAME if self.is_denied.match(name) else None
+
+    def folder_of(self, path: str, *, is_folder: bool = False) -> str | None:
+        """The top-level folder whose notes change when this path changes; None if a walk would never see it.
+
+        Args:
+            path: Relative to the vault, as it is spelt on disk. The names decide, nothing need be there.
+            is_folder: It is (or was) a folder.
+        """
+        *folders, name = path.split("/")
+        if is_folder:
+            folders.append(name)
+        elif not self.is_note.match(name.lower()) or self.note_reason(name):
+            return None
+        if any(map(self.folder_reason, folders)) or not _is_unicode(path):
+            return None
+        return _composed(folders[0]) if folders else ROOT_FOLDER
+
+
+def vault_rules(*, file_patterns: Iterable[str], deny_dirs: Iterable[str], deny_patterns: Iterable[str]) -> VaultRules:
+    """The rules as settings spell them; see `stages.vault.scan_vault`."""
+    return VaultRules(
+        is_note=_name_filter(pattern.lower() for pattern in file_patterns),
+        is_denied=_name_filter(deny_patterns),
+        deny_dirs=frozenset(deny_dirs),
+    )
+
+
+def _name_filter(patterns: Iterable[str]) -> re.Pattern[str]:
     """One expression for many globs on file names; without globs it matches nothing."""
     return re.compile("|".join(fnmatch.translate(pattern) for pattern in patterns) or r"(?!)")
 
@@ -93,14 +149,11 @@ class VaultWalk:
 
     Attributes:
         root: The vault's real path.
-        is_note: Matches lower-case names of notes.
-        is_denied: Matches names of notes to leave out.
+        rules: Which names count.
     """
 
     root: Path
-    is_note: re.Pattern[str]
-    is_denied: re.Pattern[str]
-    deny_dirs: frozenset[str]
+    rules: VaultRules
     _files: list[NoteFile] = field(default_factory=list)
     _left_out: list[LeftOut] = field(default_factory=list)
     _attachments: list[str] = field(default_factory=list)
@@ -112,15 +165,18 @@ class VaultWalk:
         folders = [""]
         while folders:
             prefix = folders.pop()
+            top, slash, _ = _composed(prefix).partition("/")
+            folder = top if slash else ROOT_FOLDER
             try:
                 with os.scandir(self.root / prefix) as entries:
-                    folders += [path for entry in entries if (path := self._visit(entry, prefix))]
+                    folders += [path for entry in entries if (path := self._visit(entry, prefix, folder))]
             except OSError:
                 self._leave_out(prefix.rstrip("/"), LeftOutReason.UNREADABLE)
         for link in sorted(self._links):
             self._visit_link(link)
+        self._files.sort(key=_BY_PATH)
         files: dict[str, NoteFile] = {}
-        for file in sorted(self._files, key=lambda file: (file.path, file.raw_path)):
+        for file in self._files:
             if files.setdefault(file.path, file) is not file:
                 self._leave_out(file.raw_path, LeftOutReason.SAME_NAME)
         return VaultScan(
@@ -130,20 +186,20 @@ class VaultWalk:
             complete=all(left.reason is not LeftOutReason.UNREADABLE for left in self._left_out),
         )
 
-    def _visit(self, entry: "os.DirEntry[str]", prefix: str) -> str | None:
+    def _visit(self, entry: "os.DirEntry[str]", prefix: str, folder: str) -> str | None:
         """Take in one entry; a folder to walk comes back, with a slash behind it."""
         name, path = entry.name, prefix + entry.name
         if not name.isascii() and not _is_unicode(name):
             self._leave_out(path, LeftOutReason.BAD_NAME)
         elif entry.is_dir(follow_symlinks=False):
-            reason = self._folder_reason(name)
+            reason = self.rules.folder_reason(name)
             if reason is None:
                 return path + "/"
             self._leave_out(path, reason)
-        elif self.is_note.match(name.lower()):
-            self._visit_note(entry, path)
+        elif self.rules.is_note.match(name.lower()):
+            self._visit_note(entry, path, folder)
         elif stub := _CLOUD_STUB.fullmatch(name):
-            if self.is_note.match(stub[1].lower()):
+            if self.rules.is_note.match(stub[1].lower()):
                 self._leave_out(prefix + stub[1], LeftOutReason.CLOUD_STUB)
         elif entry.is_symlink():
             self._links.append(path)
@@ -151,14 +207,14 @@ class VaultWalk:
             self._attachments.append(_composed(path))
         return None
 
-    def _visit_note(self, entry: "os.DirEntry[str]", path: str) -> None:
-        if reason := self._name_reason(entry.name):
+    def _visit_note(self, entry: "os.DirEntry[str]", path: str, folder: str) -> None:
+        if reason := self.rules.note_reason(entry.name):
             self._leave_out(path, reason)
         elif entry.is_symlink():
             self._links.append(path)
         else:
             try:
-                self._take(path, entry.stat(follow_symlinks=False))
+                self._take(path, folder, entry.stat(follow_symlinks=False))
             except OSError:  # it went away under our eyes: perhaps a save by delete and rename
                 self._leave_out(path, LeftOutReason.UNREADABLE)
 
@@ -171,39 +227,26 @@ class VaultWalk:
         inside = real.is_relative_to(self.root)
         if stat.S_ISDIR(status.st_mode):
             return self._leave_out(path, LeftOutReason.LINK_REPEATED if inside else LeftOutReason.LINK_OUTSIDE)
-        if not self.is_note.match(path.rpartition("/")[2].lower()):
+        if not self.rules.is_note.match(path.rpartition("/")[2].lower()):
             return self._attachments.append(_composed(path))
         if not inside:
             return self._leave_out(path, LeftOutReason.LINK_OUTSIDE)
         target = real.relative_to(self.root).as_posix()
         *folders, name = target.split("/")
-        denied = next((reason for folder in folders if (reason := self._folder_reason(folder))), None)
-        if reason := denied or self._name_reason(name):
+        denied = next((reason for folder in folders if (reason := self.rules.folder_reason(folder))), None)
+        if reason := denied or self.rules.note_reason(name):
             return self._leave_out(path, reason)
         if target in self._taken:
             return self._leave_out(path, LeftOutReason.LINK_REPEATED)
-        return self._take(path, status)
+        top, slash, _ = _composed(path).partition("/")
+        return self._take(path, top if slash else ROOT_FOLDER, status)
 
-    def _take(self, path: str, status: os.stat_result) -> None:
+    def _take(self, path: str, folder: str, status: os.stat_result) -> None:
         if not stat.S_ISREG(status.st_mode):
             return self._leave_out(path, LeftOutReason.NOT_A_FILE)
         self._taken.add(path)
-        key = _composed(path)
-        folder, slash, _ = key.partition("/")
-        self._files.append(NoteFile(key, path, folder if slash else ROOT_FOLDER, status.st_mtime_ns, status.st_size))
+        self._files.append(NoteFile(_composed(path), path, folder, status.st_mtime_ns, status.st_size))
         return None
-
-    def _folder_reason(self, name: str) -> LeftOutReason | None:
-        if name in self.deny_dirs:
-            return LeftOutReason.DENIED_FOLDER
-        return LeftOutReason.HIDDEN if name.startswith(".") else None
-
-    def _name_reason(self, name: str) -> LeftOutReason | None:
-        if name.startswith("."):
-            return LeftOutReason.HIDDEN
-        if _CONFLICT_COPY.search(name):
-            return LeftOutReason.CONFLICT_COPY
-        return LeftOutReason.DENIED_NAME if self.is_denied.match(name) else None
 
     def _leave_out(self, path: str, reason: LeftOutReason) -> None:
         self._left_out.append(LeftOut(_composed(path).encode("utf-8", "replace").decode(), reason))

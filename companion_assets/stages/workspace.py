@@ -1,6 +1,7 @@
 """Everything the knowledge steps of one run share: settings sections, stores, the embedder, the vault's listing."""
 
 import threading
+import time
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,7 +12,9 @@ from companion_assets.contracts.errors import VaultError
 from companion_assets.contracts.paths import DataPaths
 from companion_assets.contracts.records import NoteFile
 from companion_assets.contracts.settings import SecuritySettings, VaultSettings
-from companion_assets.stages.vault import VaultScan, scan_vault
+from companion_assets.stages.difference import Difference, compare
+from companion_assets.stages.vault import REPLACE_SECONDS, scan_vault, vanished_just_now
+from companion_assets.stages.vault_walk import VaultScan
 from companion_assets.stores.catalog import Catalog
 from companion_assets.stores.data_root import keep_apart
 from companion_assets.stores.progress import ProgressFile
@@ -19,6 +22,8 @@ from companion_assets.stores.vectors import VectorCache
 
 # Raised whenever the same file would be read differently; every note is then read anew.
 PARSER_VERSION = "1"
+# Name of the catalog's fact: provider and model, as the settings named them, of the index that is served.
+ENGINE = "engine"
 
 
 @dataclass(slots=True)
@@ -30,6 +35,7 @@ class Workspace:
         vault: Where the notes are and how they are cut.
         security: Which tags mark a chunk as sensitive.
         open_embedder: Opens the engine in force.
+        engine: Provider and model of that engine, as the settings name it; None if nobody will ask.
         run_id: The Dagster run this work belongs to.
     """
 
@@ -38,8 +44,10 @@ class Workspace:
     security: SecuritySettings
     open_embedder: Callable[[], Embedder]
     run_id: str = ""
+    engine: tuple[str, str] | None = None
     _scan: VaultScan | None = None
     _folders: defaultdict[str, list[NoteFile]] | None = None
+    _difference: Difference | None = None
     _embedder: Embedder | None = None
     _catalog: Catalog | None = None
     _vectors: VectorCache | None = None
@@ -118,6 +126,27 @@ class Workspace:
             for file in self.scan().files:
                 self._folders[file.folder].append(file)
         return self._folders
+
+    def difference(self) -> Difference:
+        """What changed in the whole vault since it was last read; looked at once a run.
+
+        Raises:
+            VaultError: The vault is not configured, missing or unreadable.
+        """
+        if self._difference is None:
+            self._difference = self._compare()
+            if vanished_just_now(self.root, self._difference.lost):
+                time.sleep(REPLACE_SECONDS)
+                self._scan = self._folders = None
+                self._difference = self._compare()
+        return self._difference
+
+    def _compare(self) -> Difference:
+        before = self.catalog.held_removals()
+        difference = compare(self.root, self.scan(), self.catalog.diff(self.scan().files, PARSER_VERSION), before)
+        if difference.held != before:
+            self.catalog.hold_removals(difference.held)
+        return difference
 
     def close(self) -> None:
         """Close what was opened."""

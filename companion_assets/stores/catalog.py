@@ -4,28 +4,24 @@ Each step of the pipeline compares the state it finds here with the state it wan
 writes down what it reached, note by note. A step that is killed anywhere is simply run again.
 
     parsed_key    parser that read the note
-    chunked_key   content hash : parser : chunking rule its chunks were cut by; None = no chunks
+    chunked_key   content hash : parser : mtime : chunking rule its chunks were cut by; None = no chunks
     indexed_key   chunked_key @ table that holds those chunks; None = the index has something else, or nothing
     gone          the file vanished; the row stays until the index has dropped the note
 
 Rebuildable. Rows are replaced, never patched from outside.
 """
 
+import datetime as dt
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from companion_assets.contracts.records import Chunk, HeldRemovals, Note, NoteFile, NoteStatus
-from companion_assets.stores.catalog_rows import (
-    CHUNK_COLUMNS,
-    NOTE_COLUMNS,
-    chunk_from_payload,
-    chunk_row,
-    note_row,
-    now,
-)
-from companion_assets.stores.catalog_view import AMONG, HELD_REMOVALS, CatalogView, json_list
+from companion_assets.stores.catalog_publishing import CatalogPublishing
+from companion_assets.stores.catalog_rows import CHUNK_COLUMNS, NOTE_COLUMNS, chunk_row, note_row, now
+from companion_assets.stores.catalog_view import AMONG, HELD_REMOVALS, json_list
 
 _UPDATES = ", ".join(f"{column} = excluded.{column}" for column in NOTE_COLUMNS if column != "path")
 # The chunks of a note that comes back, or can be read again, were dropped: they have to be cut anew.
@@ -37,47 +33,74 @@ _PUT_NOTE = (
 )
 _PUT_CHUNK = f"INSERT INTO chunks ({', '.join(CHUNK_COLUMNS)}) VALUES ({', '.join('?' * len(CHUNK_COLUMNS))})"
 _NOTHING_TO_CHUNK = "skipped"
+_CHUNKED_BY = "chunked_by:"
+
+
+_TEXT_KEY = "sha || ':' || parsed_key || ':' || mtime_ns || ':'"
+
+
+@dataclass(frozen=True, slots=True)
+class KnownNote:
+    """What the catalog knows of a note's file."""
+
+    folder: str
+    sha: str
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
 class FileDelta:
-    """What a look at a folder found: files to read, paths that vanished, how many need nothing."""
+    """What a look at the vault found.
+
+    Attributes:
+        changed: Files to read: new, changed, or never read.
+        vanished: Notes that are known and not among the files.
+        emptied: Paths among `changed` whose file is empty and was not before.
+        known: How many notes the catalog knows.
+    """
 
     changed: list[NoteFile]
-    vanished: list[str]
-    unchanged: int
+    vanished: dict[str, KnownNote]
+    emptied: frozenset[str]
+    known: int
 
 
-class Catalog(CatalogView):
+class Catalog(CatalogPublishing):
     """The notes and chunks of `catalog.db`, and the steps that change them."""
 
     # --- files against notes
 
-    def diff_files(self, folder: str, files: Iterable[NoteFile], parser_version: str) -> FileDelta:
-        """Compare the files now in a folder with what was read of it.
+    def diff(self, files: Iterable[NoteFile], parser_version: str) -> FileDelta:
+        """Compare all files of the vault with what was read of them.
 
         A file counts as changed when its spelling, mtime or size differs, when another parser read it, or when
         it could not be read at all (its row has no content hash).
         """
-        query = "SELECT path, raw_path, mtime_ns, size, parsed_key, sha FROM notes WHERE folder = ? AND NOT gone"
+        query = (
+            "SELECT path, CASE WHEN parsed_key = ? AND sha != '' THEN mtime_ns END, size,"
+            " nullif(raw_path, CAST(path AS BLOB)), folder, sha FROM notes WHERE NOT gone"
+        )
         with self._database.read() as connection:
-            known = {
-                row[0]: tuple(row[1:5]) if row[5] else None for row in connection.exec_driver_sql(query, (folder,))
-            }
-        changed, unchanged = [], 0
+            # The driver's own cursor: a row of SQLAlchemy's costs more than all the rest of the comparison.
+            cursor = connection.exec_driver_sql(query, (parser_version,)).cursor
+            known = {row[0]: row for row in cursor.fetchall()}
+        count, changed, emptied = len(known), [], set()
         for file in files:
-            state = (os.fsencode(file.raw_path), file.mtime_ns, file.size, parser_version)
-            if known.pop(file.path, None) == state:
-                unchanged += 1
-            else:
-                changed.append(file)
-        return FileDelta(changed, list(known), unchanged)
+            row = known.pop(file.path, None)
+            if row is not None and row[1] == file.mtime_ns and row[2] == file.size and _same_spelling(file, row[3]):
+                continue
+            changed.append(file)
+            if row is not None and row[2] and not file.size:
+                emptied.add(file.path)
+        vanished = {path: KnownNote(row[4], row[5], row[2]) for path, row in known.items()}
+        return FileDelta(changed, vanished, frozenset(emptied), count)
 
-    def shas(self, folder: str, parser_version: str) -> dict[str, str]:
-        """Path → content hash of the notes of a folder that this parser could read."""
-        query = "SELECT path, sha FROM notes WHERE folder = ? AND parsed_key = ? AND sha != '' AND NOT gone"
+    def shas(self, paths: Iterable[str], parser_version: str) -> dict[str, str]:
+        """Path → content hash of those of the notes that this parser could read."""
+        query = f"SELECT path, sha FROM notes WHERE parsed_key = ? AND sha != '' AND NOT gone AND path {AMONG}"
         with self._database.read() as connection:
-            return {row[0]: row[1] for row in connection.exec_driver_sql(query, (folder, parser_version))}
+            rows = connection.exec_driver_sql(query, (parser_version, *json_list(paths)))
+            return {row[0]: row[1] for row in rows}
 
     def touch(self, files: Iterable[NoteFile]) -> None:
         """Take over new file times of notes whose content turned out to be the same."""
@@ -113,35 +136,50 @@ class Catalog(CatalogView):
 
     def hold_removals(self, held: HeldRemovals | None) -> None:
         """Write down that so many notes are kept although their files are gone; None when all is well again."""
+        self.write_fact(HELD_REMOVALS, {**asdict(held), "since": held.since.isoformat()} if held else None)
+
+    def write_fact(self, name: str, value: Any) -> None:
+        """Write down something of the vault as a whole, as JSON; None removes it."""
         with self._database.write() as connection:
-            if held is None:
-                connection.exec_driver_sql("DELETE FROM facts WHERE name = ?", (HELD_REMOVALS,))
+            if value is None:
+                connection.exec_driver_sql("DELETE FROM facts WHERE name = ?", (name,))
             else:
-                value = json.dumps({**asdict(held), "since": held.since.isoformat()})
-                connection.exec_driver_sql("INSERT OR REPLACE INTO facts VALUES (?, ?)", (HELD_REMOVALS, value))
+                connection.exec_driver_sql("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, json.dumps(value)))
 
     # --- notes to chunks
 
-    def notes_to_chunk(self, folder: str, signature: Callable[[str], str]) -> Iterator[tuple[Note, str]]:
+    def notes_to_chunk(
+        self, folder: str, signature: Callable[[str], str], rules: str = ""
+    ) -> Iterator[tuple[Note, str, dt.datetime]]:
         """Notes whose chunks are missing or were cut from another text or by another rule.
 
         Args:
             folder: The folder.
             signature: Path of a note → signature of the chunking rule in force for it (tokenizer included).
+            rules: Signature of all rules together. If the whole folder was last cut by these (`chunked_by`), no
+                note's own signature has to be looked at.
 
         Yields:
-            The note, and the key to hand to `put_chunks`.
+            The note, the key to hand to `put_chunks`, and when its file was modified.
         """
+        settled = bool(rules) and self.fact(_CHUNKED_BY + folder) == rules
         query = (
-            "SELECT path, sha, parsed_key, chunked_key FROM notes"
-            " WHERE folder = ? AND NOT gone AND status != 'skipped' ORDER BY path"
+            f"SELECT path, {_TEXT_KEY} AS text_key, chunked_key, mtime_ns FROM notes"
+            " WHERE folder = ? AND NOT gone AND status != 'skipped'"
         )
+        if settled:
+            query += f" AND substr(chunked_key, 1, length({_TEXT_KEY})) IS NOT {_TEXT_KEY}"
         with self._database.read() as connection:
-            rows = connection.exec_driver_sql(query, (folder,)).all()
+            rows = connection.exec_driver_sql(query + " ORDER BY path", (folder,)).all()
         for row in rows:
-            key = f"{row.sha}:{row.parsed_key}:{signature(row.path)}"
+            key = row.text_key + signature(row.path)
             if row.chunked_key != key and (note := self.note(row.path)) is not None:
-                yield note, key
+                yield note, key, dt.datetime.fromtimestamp(row.mtime_ns / 1e9, dt.UTC)
+
+    def chunked_by(self, folder: str, rules: str) -> None:
+        """All notes of a folder have been cut by these rules."""
+        if self.fact(_CHUNKED_BY + folder) != rules:
+            self.write_fact(_CHUNKED_BY + folder, rules)
 
     def put_chunks(self, notes: Iterable[tuple[str, str, Sequence[Chunk]]]) -> int:
         """Replace the chunks of notes, all or none.
@@ -167,63 +205,7 @@ class Catalog(CatalogView):
             connection.exec_driver_sql(query, [(key, path) for path, key, _ in items])
         return len(rows)
 
-    # --- chunks to vectors and index
 
-    def text_shas(self, folder: str) -> list[str]:
-        """Hashes of all texts to embed in a folder, each once."""
-        query = "SELECT DISTINCT text_sha FROM chunks JOIN notes USING (path) WHERE folder = ? ORDER BY path, position"
-        with self._database.read() as connection:
-            return list(connection.exec_driver_sql(query, (folder,)).scalars())
-
-    def texts(self, folder: str, text_shas: Iterable[str]) -> Iterator[tuple[str, str]]:
-        """Hash and text to embed, for those hashes that occur in the folder, each once."""
-        query = (
-            "SELECT text_sha, payload FROM chunks JOIN notes USING (path)"
-            f" WHERE folder = ? AND text_sha {AMONG} GROUP BY text_sha"
-        )
-        with self._database.read() as connection:
-            for sha, payload in connection.exec_driver_sql(query, (folder, *json_list(text_shas))):
-                yield sha, chunk_from_payload(payload).embed_text
-
-    def notes_of_texts(self, folder: str, text_shas: Iterable[str]) -> dict[str, str]:
-        """Hash → path of a note of the folder that holds the text."""
-        query = (
-            "SELECT text_sha, min(path) FROM chunks JOIN notes USING (path)"
-            f" WHERE folder = ? AND text_sha {AMONG} GROUP BY text_sha"
-        )
-        with self._database.read() as connection:
-            return {row[0]: row[1] for row in connection.exec_driver_sql(query, (folder, *json_list(text_shas)))}
-
-    def chunks_of(self, paths: Iterable[str]) -> Iterator[tuple[Chunk, str]]:
-        """The chunks of these notes in order, each with the hash of its embedded text."""
-        query = f"SELECT payload, text_sha FROM chunks WHERE path {AMONG} ORDER BY path, position"
-        with self._database.read() as connection:
-            for payload, sha in connection.exec_driver_sql(query, json_list(paths)):
-                yield chunk_from_payload(payload), sha
-
-    def notes_to_publish(self, folder: str, table: str) -> dict[str, str]:
-        """Path → chunked_key of notes with chunks (or skipped) that this index table does not hold as they are."""
-        query = (
-            "SELECT path, chunked_key FROM notes WHERE folder = ? AND NOT gone AND chunked_key IS NOT NULL"
-            " AND indexed_key IS NOT chunked_key || '@' || ? ORDER BY path"
-        )
-        with self._database.read() as connection:
-            return {row[0]: row[1] for row in connection.exec_driver_sql(query, (folder, table))}
-
-    def tombstones(self, folder: str) -> list[str]:
-        """Paths of vanished notes that the index may still hold."""
-        with self._database.read() as connection:
-            query = "SELECT path FROM notes WHERE folder = ? AND gone ORDER BY path"
-            return list(connection.exec_driver_sql(query, (folder,)).scalars())
-
-    def mark_published(self, notes: Mapping[str, str], table: str) -> None:
-        """The index table holds these notes (path → chunked_key) now. A note cut again meanwhile stays pending."""
-        rows = [(f"{key}@{table}", path, key) for path, key in notes.items()]
-        if rows:
-            with self._database.write() as connection:
-                connection.exec_driver_sql("UPDATE notes SET indexed_key = ? WHERE path = ? AND chunked_key = ?", rows)
-
-    def forget_tombstones(self, paths: Iterable[str]) -> None:
-        """The index has dropped these notes; a note that came back meanwhile is kept."""
-        with self._database.write() as connection:
-            connection.exec_driver_sql(f"DELETE FROM notes WHERE gone AND path {AMONG}", json_list(paths))
+def _same_spelling(file: NoteFile, raw_path: bytes | None) -> bool:
+    """`raw_path` as the catalog keeps it: None where it is the same as the key."""
+    return file.raw_path == file.path if raw_path is None else os.fsencode(file.raw_path) == raw_path

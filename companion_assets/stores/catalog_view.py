@@ -5,12 +5,13 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from companion_assets.contracts.records import HeldRemovals, Note, NoteStatus
-from companion_assets.stores.catalog_rows import create_facts, create_tables, note_from_row
+from companion_assets.stores.catalog_rows import create_facts, create_tables, index_note_states, note_from_row
 from companion_assets.stores.database import open_database
 
-MIGRATIONS = (create_tables, create_facts)
+MIGRATIONS = (create_tables, create_facts, index_note_states)
 
 HELD_REMOVALS = "held_removals"
 
@@ -100,11 +101,11 @@ class CatalogView:
             for row in connection.exec_driver_sql(query, (folder,)):
                 yield note_from_row(row)
 
-    def paths(self, folder: str | None = None) -> set[str]:
-        """Paths of the readable notes of a folder, or of the vault."""
-        query = "SELECT path FROM notes WHERE NOT gone AND status != 'skipped' AND (?1 IS NULL OR folder = ?1)"
+    def paths(self, *, gone: bool = False) -> set[str]:
+        """Paths of the readable notes; with `gone` also of those that the index has yet to drop."""
+        query = "SELECT path FROM notes WHERE status != 'skipped' AND (NOT gone OR ?)"
         with self._database.read() as connection:
-            return set(connection.exec_driver_sql(query, (folder,)).scalars())
+            return set(connection.exec_driver_sql(query, (gone,)).scalars())
 
     def folders(self) -> list[str]:
         """Every folder with a note, or with a vanished one that the index has yet to drop."""
@@ -127,15 +128,6 @@ class CatalogView:
             pending=sum(folder.pending for folder in folders),
         )
 
-    def published_counts(self, table: str) -> dict[str, int]:
-        """Path → number of chunks, of the notes that this index table holds as they were last cut."""
-        query = (
-            "SELECT n.path, count(c.path) FROM notes n LEFT JOIN chunks c USING (path)"
-            " WHERE NOT gone AND indexed_key = chunked_key || '@' || ? GROUP BY n.path"
-        )
-        with self._database.read() as connection:
-            return {row[0]: row[1] for row in connection.exec_driver_sql(query, (table,))}
-
     def skipped(self) -> list[tuple[str, str]]:
         """Path and reason of every note that is not indexed on purpose or could not be read."""
         return self._reasons(NoteStatus.SKIPPED)
@@ -146,14 +138,21 @@ class CatalogView:
 
     def held_removals(self) -> HeldRemovals | None:
         """Notes that the guard against mass loss keeps in the index although their files are not there."""
-        with self._database.read() as connection:
-            query = "SELECT value FROM facts WHERE name = ?"
-            value = connection.exec_driver_sql(query, (HELD_REMOVALS,)).scalar()
-        if value is None:
+        if (raw := self.fact(HELD_REMOVALS)) is None:
             return None
-        raw = json.loads(value)
         since = dt.datetime.fromisoformat(raw["since"])
         return HeldRemovals(**{**raw, "examples": tuple(raw["examples"]), "since": since})
+
+    def fact(self, name: str) -> Any:
+        """Something known of the vault as a whole; None if nothing was written down under that name."""
+        with self._database.read() as connection:
+            value = connection.exec_driver_sql("SELECT value FROM facts WHERE name = ?", (name,)).scalar()
+        return None if value is None else json.loads(value)
+
+    def all_text_shas(self) -> set[str]:
+        """Hashes of the texts of all chunks, whatever their note; reads the whole table."""
+        with self._database.read() as connection:
+            return set(connection.exec_driver_sql("SELECT DISTINCT text_sha FROM chunks").scalars())
 
     def _reasons(self, status: NoteStatus) -> list[tuple[str, str]]:
         query = "SELECT path, reason FROM notes WHERE status = ? AND NOT gone ORDER BY path"

@@ -87,6 +87,16 @@ def table_names(paths: DataPaths, embedder_id: str = "") -> list[str]:
     return sorted(folder.stem for folder in paths.index_dir.glob(f"{embedder_id}*.lance"))
 
 
+def building_table(paths: DataPaths) -> str | None:
+    """The youngest table that is not served and not retired: a change of embedder fills it."""
+    try:
+        served = read_manifest(paths).table
+    except StoreError:
+        return None
+    names = [name for name in table_names(paths) if name != served and not retired_file(paths, name).exists()]
+    return max(names, key=lambda name: name.rpartition("_")[2], default=None)
+
+
 def new_table_name(embedder_id: str) -> str:
     """A name that was never used: open readers and the catalog's marks must not mistake a new table for an old one."""
     return f"{embedder_id}_{time.time_ns():016x}"

@@ -10,7 +10,7 @@ import os
 import shutil
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -122,9 +122,9 @@ class IndexWriter:
         served = self._served()
         return served is not None and (served.table, served.version) == (self.table, self.version)
 
-    def health(self) -> IndexHealth:
-        """Figures for the checks, of the table as it is now, published or not."""
-        return measure_health(self._table, self._spec)
+    def health(self, notes: Collection[str] | None = None) -> IndexHealth:
+        """Figures for the checks, of the table as it is now, published or not; of some notes only, or of all."""
+        return measure_health(self._table, self._spec, notes)
 
     def note_paths(self, folder: str | None = None) -> set[str]:
         """Paths of the notes that have rows, in one folder or in all; to find what the catalog no longer knows."""
@@ -181,8 +181,12 @@ class IndexWriter:
 
             self._table.create_index("vector", config=IvfFlat(distance_type="cosine"), name="vector_idx")
 
-    def publish(self, run_id: str = "") -> IndexManifest:
+    def publish(self, run_id: str = "", *, notes: int | None = None) -> IndexManifest:
         """Show readers the table as it is now: move the tag, then the pointer.
+
+        Args:
+            run_id: Who did it.
+            notes: How many notes it holds; counted if None.
 
         Returns:
             The manifest that is now served.
@@ -194,7 +198,7 @@ class IndexWriter:
             embedder=self._spec,
             calibration=self._calibrated(previous, rows),
             chunks=rows,
-            notes=len(self.note_paths()),
+            notes=len(self.note_paths()) if notes is None else notes,
             version=self.version,
             published_at=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
             run_id=run_id,
@@ -202,10 +206,15 @@ class IndexWriter:
         tags = self._table.tags
         (tags.update if LIVE_TAG in tags.list() else tags.create)(LIVE_TAG, manifest.version)
         index_table.write_manifest(self._paths, manifest)
-        if previous is not None and previous.table != self.table:
-            self._retire(previous.table)
         index_table.retired_file(self._paths, self.table).unlink(missing_ok=True)
+        self.retire_others()
         return manifest
+
+    def retire_others(self) -> None:
+        """Give up the tables of other embedders, half built or served before; for when this one is served."""
+        for name in index_table.table_names(self._paths):
+            if name != self.table and not index_table.retired_file(self._paths, name).exists():
+                self._retire(name)
 
     def prune(self, grace_minutes: float = 10.0, *, force: bool = False) -> None:
         """Compact, and drop versions and retired tables that no reader can still be using.
@@ -221,15 +230,13 @@ class IndexWriter:
             return
         # Optimising makes versions of its own, and cleaning refuses while the tag is on an old one: move it between.
         self._table.optimize(cleanup_older_than=_NEVER)
-        self.publish(served.run_id)
+        self.publish(served.run_id, notes=served.notes)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # LanceDB's word on a grace of zero, which is ours to choose
             self._table.optimize(cleanup_older_than=dt.timedelta(minutes=grace_minutes))
         for name in index_table.table_names(self._paths):
             mark = index_table.retired_file(self._paths, name)
-            if name != self.table and not mark.exists():
-                self._retire(name)  # left behind, half built, by an embedder that was given up
-            elif name != self.table and mark.stat().st_mtime <= time.time() - grace_minutes * 60:
+            if name != self.table and mark.exists() and mark.stat().st_mtime <= time.time() - grace_minutes * 60:
                 shutil.rmtree(self._paths.index_dir / f"{name}.lance", ignore_errors=True)
                 mark.unlink()
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from companion_assets.contracts.records import FrontmatterState, Heading, Link, NoteStatus, Task
+from companion_assets.contracts.records import FrontmatterState, Heading, HeldRemovals, Link, NoteStatus, Task
 from companion_assets.stores.catalog import Catalog
 from companion_assets.stores.catalog_rows import chunk_from_payload, chunk_row, text_sha
 from tests.stores.samples import chunk, note, note_file
@@ -77,20 +77,38 @@ def test_only_files_that_differ_are_read_again(catalog: Catalog) -> None:
         note_file("F/bigger.md", size=11),
         note_file("F/new.md"),
     ]
-    delta = catalog.diff_files("F", files, "1")
+    delta = catalog.diff(files, "1")
     assert [file.path for file in delta.changed] == ["F/newer.md", "F/bigger.md", "F/new.md"]
-    assert (delta.vanished, delta.unchanged) == (["F/lost.md"], 1)
-    assert len(catalog.diff_files("F", files, "2").changed) == 4, "another parser reads all again"
+    assert sorted(delta.vanished) == ["F/lost.md", "Other/n.md"]
+    lost = delta.vanished["Other/n.md"]
+    assert (lost.folder, lost.sha, delta.known) == ("Other", note("Other/n.md").sha, 5)
+    assert len(catalog.diff(files, "2").changed) == 4, "another parser reads all again"
+
+
+def test_a_file_that_was_emptied_is_told_apart_from_one_that_was_always_empty(catalog: Catalog) -> None:
+    _put(catalog, "F/full.md", "F/other.md")
+    files = [note_file("F/full.md", size=0, mtime_ns=9), note_file("F/new.md", size=0)]
+    assert catalog.diff(files, "1").emptied == {"F/full.md"}
+
+
+def test_what_is_known_of_the_vault_as_a_whole_is_kept(catalog: Catalog) -> None:
+    held = HeldRemovals(60, 100, ("A/1.md", "B/2.md"), dt.datetime(2026, 11, 30, 12, tzinfo=dt.UTC))
+    catalog.hold_removals(held)
+    assert catalog.held_removals() == held
+    assert "60 of 100 notes vanished at once" in held.reason
+    catalog.hold_removals(None)
+    assert catalog.held_removals() is None
+    assert catalog.fact("never written") is None
 
 
 def test_touch_takes_over_new_times_only(catalog: Catalog) -> None:
     _put(catalog, "F/a.md", "F/b.md")
     newer = note_file("F/a.md", mtime_ns=5)
-    assert catalog.shas("F", "1")["F/a.md"] == note("F/a.md").sha
+    assert catalog.shas(["F/a.md", "F/none.md"], "1") == {"F/a.md": note("F/a.md").sha}
     catalog.touch([newer])
-    delta = catalog.diff_files("F", [newer, note_file("F/b.md", mtime_ns=5)], "1")
+    delta = catalog.diff([newer, note_file("F/b.md", mtime_ns=5)], "1")
     assert [file.path for file in delta.changed] == ["F/b.md"]
-    assert catalog.shas("F", "2") == {}
+    assert catalog.shas(["F/a.md"], "2") == {}
 
 
 def test_unreadable_files_are_tried_again_and_skipped_ones_are_not(catalog: Catalog) -> None:
@@ -98,7 +116,7 @@ def test_unreadable_files_are_tried_again_and_skipped_ones_are_not(catalog: Cata
     excluded = note("F/secret.md", status=NoteStatus.SKIPPED, reason="marked private")
     files = [note_file("F/locked.md"), note_file("F/secret.md")]
     catalog.put_notes(zip(files, [unreadable, excluded], strict=True), "1")
-    assert [file.path for file in catalog.diff_files("F", files, "1").changed] == ["F/locked.md"]
+    assert [file.path for file in catalog.diff(files, "1").changed] == ["F/locked.md"]
     assert catalog.skipped() == [("F/locked.md", "permission denied"), ("F/secret.md", "marked private")]
     assert catalog.partial() == []
 
@@ -106,7 +124,7 @@ def test_unreadable_files_are_tried_again_and_skipped_ones_are_not(catalog: Cata
 def test_undecodable_file_names_are_kept_byte_for_byte(catalog: Catalog) -> None:
     file = replace(note_file("F/bad�.md"), raw_path="F/bad\udcff.md")
     catalog.put_notes([(file, note("F/bad�.md"))], "1")
-    assert catalog.diff_files("F", [file], "1").unchanged == 1
+    assert catalog.diff([file], "1").changed == []
 
 
 def test_figures_add_up_and_say_what_is_pending(catalog: Catalog) -> None:
@@ -115,10 +133,8 @@ def test_figures_add_up_and_say_what_is_pending(catalog: Catalog) -> None:
     partial = note("A/4.md", status=NoteStatus.PARTIAL, reason="bad frontmatter")
     catalog.put_notes([(note_file("A/3.md"), skipped), (note_file("A/4.md"), partial)], "1")
     for folder in ("A", "B"):
-        items = [
-            (n.path, key, [chunk(n.path, "x"), chunk(n.path, "y", 1)]) for n, key in catalog.notes_to_chunk(folder, str)
-        ]
-        catalog.put_chunks(items)
+        todo = catalog.notes_to_chunk(folder, str)
+        catalog.put_chunks([(n.path, key, [chunk(n.path, "x"), chunk(n.path, "y", 1)]) for n, key, _ in todo])
     catalog.mark_published(catalog.notes_to_publish("B", "t1"), "t1")
     by_folder = catalog.counts_by_folder()
     assert list(by_folder) == catalog.folders() == ["A", "B"]
@@ -126,9 +142,11 @@ def test_figures_add_up_and_say_what_is_pending(catalog: Catalog) -> None:
     assert (a.notes, a.chunks, a.partial, a.skipped, a.pending) == (4, 6, 1, 1, 3)
     assert (b.notes, b.chunks, b.partial, b.skipped, b.pending) == (1, 2, 0, 0, 0)
     assert (all_of.notes, all_of.chunks, all_of.partial, all_of.skipped, all_of.pending) == (5, 8, 1, 1, 3)
-    assert catalog.paths("A") == {"A/1.md", "A/2.md", "A/4.md"}
+    assert catalog.paths() == {"A/1.md", "A/2.md", "A/4.md", "B/1.md"}
     assert catalog.published_counts("t1") == {"B/1.md": 2}
-    assert catalog.published_counts("t2") == {}
+    assert catalog.published_counts("t1", ["A/1.md"]) == catalog.published_counts("t2") == {}
+    assert (catalog.published_totals("t1"), catalog.published_totals("t2")) == ((1, 2), (0, 0))
+    assert catalog.behind("t1") == {"A/1.md": "A", "A/2.md": "A", "A/4.md": "A"}
 
 
 def test_a_person_can_ask_where_a_note_stands(catalog: Catalog) -> None:
@@ -144,7 +162,7 @@ def test_a_person_can_ask_where_a_note_stands(catalog: Catalog) -> None:
     )
     assert state.modified_at == dt.datetime.fromtimestamp(1_700_000_000, dt.UTC)
     assert abs(dt.datetime.now(dt.UTC) - state.checked_at) < dt.timedelta(minutes=1)
-    catalog.put_chunks((n.path, key, [chunk(n.path, "x")]) for n, key in catalog.notes_to_chunk("A", str))
+    catalog.put_chunks((n.path, key, [chunk(n.path, "x")]) for n, key, _ in catalog.notes_to_chunk("A", str))
     catalog.mark_published(catalog.notes_to_publish("A", "t1"), "t1")
     state = catalog.note_status("A/1.md")
     assert state is not None

@@ -23,7 +23,7 @@ def _read(catalog: Catalog, *notes: Note) -> None:
 
 
 def _cut(catalog: Catalog, rule: str = "rule") -> list[str]:
-    items = [(n.path, key, [chunk(n.path, n.body)]) for n, key in catalog.notes_to_chunk("F", lambda _: rule)]
+    items = [(n.path, key, [chunk(n.path, n.body)]) for n, key, _ in catalog.notes_to_chunk("F", lambda _: rule)]
     catalog.put_chunks(items)
     return [path for path, _, _ in items]
 
@@ -48,7 +48,7 @@ def test_another_rule_cuts_again_and_another_table_publishes_again(catalog: Cata
     _cut(catalog)
     _publish(catalog)
     changed = {"F/a.md": "new rule"}
-    assert [n.path for n, _ in catalog.notes_to_chunk("F", lambda path: changed.get(path, "rule"))] == ["F/a.md"]
+    assert [n.path for n, _, _ in catalog.notes_to_chunk("F", lambda path: changed.get(path, "rule"))] == ["F/a.md"]
     assert _publish(catalog, "t2") == ["F/a.md", "F/b.md"]
     assert _publish(catalog, "t2") == []
 
@@ -80,12 +80,12 @@ def test_vanished_notes_leave_a_tombstone_until_the_index_has_dropped_them(catal
     _cut(catalog)
     _publish(catalog)
     catalog.mark_gone(["F/a.md"])
-    assert catalog.tombstones("F") == ["F/a.md"]
+    assert catalog.tombstones() == {"F/a.md": "F"}
     assert (_cut(catalog), _publish(catalog), list(catalog.chunks_of(["F/a.md"]))) == ([], [], [])
     assert catalog.folders() == ["F"]
     assert catalog.counts().notes == 1
     catalog.forget_tombstones(["F/a.md", "F/b.md"])
-    assert catalog.tombstones("F") == []
+    assert catalog.tombstones() == {}
     assert catalog.paths() == {"F/b.md"}, "a note that is there is never forgotten"
 
 
@@ -94,9 +94,9 @@ def test_a_note_that_comes_back_unchanged_is_cut_and_published_anew(catalog: Cat
     _cut(catalog)
     _publish(catalog)
     catalog.mark_gone(["F/a.md"])
-    assert [file.path for file in catalog.diff_files("F", [note_file("F/a.md")], "1").changed] == ["F/a.md"]
+    assert [file.path for file in catalog.diff([note_file("F/a.md")], "1").changed] == ["F/a.md"]
     _read(catalog, note("F/a.md"))
-    assert catalog.tombstones("F") == []
+    assert catalog.tombstones() == {}
     assert _cut(catalog) == _publish(catalog) == ["F/a.md"]
 
 
@@ -114,7 +114,7 @@ def test_a_note_that_becomes_skipped_is_taken_out_of_the_index(catalog: Catalog)
 
 def test_chunks_are_replaced_whole_and_keep_their_order(catalog: Catalog) -> None:
     _read(catalog, note("F/a.md"))
-    ((_, key),) = catalog.notes_to_chunk("F", _rule)
+    ((_, key, _),) = catalog.notes_to_chunk("F", _rule)
     many = [chunk("F/a.md", f"part {i}", i) for i in range(12)]
     assert catalog.put_chunks([("F/a.md", key, many)]) == 12
     assert [found for found, _ in catalog.chunks_of(["F/a.md"])] == many
@@ -132,21 +132,44 @@ def _broken(key: str):
     raise ValueError("broken")
 
 
-def test_texts_to_embed_are_listed_once(catalog: Catalog) -> None:
-    _read(catalog, note("F/a.md"), note("F/b.md"), note("G/c.md"))
-    same = {"embed_text": "the same"}
-    for folder in ("F", "G"):
-        items = [
-            (n.path, key, [chunk(n.path, "x", 0, **same), chunk(n.path, "y", 1, embed_text=n.path)])
-            for n, key in catalog.notes_to_chunk(folder, _rule)
-        ]
-        catalog.put_chunks(items)
-    shas = catalog.text_shas("F")
-    assert len(shas) == len(set(shas)) == 3
-    texts = dict(catalog.texts("F", shas))
-    assert sorted(texts.values()) == ["F/a.md", "F/b.md", "the same"]
-    assert dict(catalog.texts("F", shas[:1])) == {shas[0]: texts[shas[0]]}
-    assert [sha for _, sha in catalog.chunks_of(["F/a.md"])] == [shas[0], shas[1]]
+def test_only_notes_that_no_table_of_the_embedder_holds_are_embedded(catalog: Catalog) -> None:
+    _read(catalog, note("F/a.md"), note("F/b.md"))
+    _cut(catalog)
+    assert catalog.notes_to_embed("F", "e1") == ["F/a.md", "F/b.md"]
+    assert catalog.count_chunks(["F/a.md", "F/none.md"]) == {"F/a.md": 1}
+    _publish(catalog, "e1_0001")
+    assert catalog.notes_to_embed("F", "e1") == []
+    assert catalog.notes_to_embed("F", "e2") == catalog.notes_to_embed("F", "e") == ["F/a.md", "F/b.md"]
+    _read(catalog, note("F/a.md", "edited"))
+    _cut(catalog)
+    assert catalog.notes_to_embed("F", "e1") == ["F/a.md"]
+
+
+def test_a_moved_note_leaves_its_old_path_with_the_commit_that_brings_the_new_one(catalog: Catalog) -> None:
+    _read(catalog, note("F/a.md", "the text"), note("F/b.md", "another"))
+    _cut(catalog)
+    _publish(catalog)
+    _read(catalog, note("F/moved.md", "the text"))
+    catalog.mark_gone(["F/a.md", "F/b.md"])
+    assert catalog.tombstones_to_drop("F") == ["F/b.md"]
+    assert catalog.tombstones_of(["F/moved.md"]) == ["F/a.md"]
+    assert _cut(catalog) == _publish(catalog) == ["F/moved.md"]
+    assert catalog.tombstones_to_drop("F") == ["F/a.md", "F/b.md"], "the new path is there"
+
+
+def test_a_folder_cut_by_the_same_rules_as_before_is_asked_by_text_alone(catalog: Catalog) -> None:
+    _read(catalog, note("F/a.md"), note("F/b.md"))
+    _cut(catalog)
+    catalog.chunked_by("F", "rules 1")
+    _read(catalog, note("F/b.md", "edited"))
+    asked: list[str] = []
+    signature = lambda path: asked.append(path) or "rule"  # noqa: E731
+    assert [n.path for n, _, _ in catalog.notes_to_chunk("F", signature, "rules 1")] == asked == ["F/b.md"]
+    asked.clear()
+    assert [n.path for n, _, _ in catalog.notes_to_chunk("F", signature, "rules 2")] == ["F/b.md"]
+    assert asked == ["F/a.md", "F/b.md"]
+    catalog.touch([note_file("F/a.md", mtime_ns=5)])
+    assert {n.path for n, _, _ in catalog.notes_to_chunk("F", signature, "rules 1")} == {"F/a.md", "F/b.md"}
 
 
 def test_empty_lists_do_nothing(catalog: Catalog) -> None:
@@ -157,14 +180,15 @@ def test_empty_lists_do_nothing(catalog: Catalog) -> None:
     catalog.touch([])
     catalog.mark_published({}, "t1")
     assert (catalog.put_notes([], "1"), catalog.put_chunks([])) == (0, 0)
-    assert list(catalog.texts("F", [])) == list(catalog.chunks_of([])) == []
+    assert list(catalog.chunks_of([])) == []
+    assert catalog.count_chunks([]) == {}
     assert _publish(catalog) == ["F/a.md"]
 
 
 def test_ten_thousand_notes_are_compared_in_one_query(catalog: Catalog) -> None:
     paths = [f"F/{i}.md" for i in range(10_000)]
     catalog.put_notes([(note_file(path), note(path)) for path in paths], "1")
-    delta = catalog.diff_files("F", [note_file(path) for path in paths], "1")
-    assert (delta.changed, delta.vanished, delta.unchanged) == ([], [], 10_000)
+    delta = catalog.diff([note_file(path) for path in paths], "1")
+    assert (delta.changed, delta.vanished, delta.known) == ([], {}, 10_000)
     catalog.mark_gone(paths)  # more values than SQLite takes as parameters
-    assert len(catalog.tombstones("F")) == 10_000
+    assert len(catalog.tombstones()) == 10_000

@@ -1,13 +1,21 @@
 """The assets. Each compares the vault with what is stored and does only the difference."""
 
 from collections.abc import Callable
+from functools import partial
 
 import dagster as dg
 
 from companion_assets.contracts.errors import BackendUnavailable
-from companion_assets.defs.knowledge.metadata import check_result, folder_metadata, history_plot, total_metadata
+from companion_assets.defs.knowledge.metadata import (
+    check_result,
+    folder_metadata,
+    history_plot,
+    run_metadata,
+    vault_metadata,
+)
 from companion_assets.defs.knowledge.partitions import vault_folders
 from companion_assets.defs.resources import KnowledgeResource
+from companion_assets.defs.run_tags import FAST_LANE, LANE_TAG
 from companion_assets.stages import sync
 from companion_assets.stages.chunk_rules import CHUNKER_VERSION
 from companion_assets.stages.publishing import open_publisher
@@ -46,10 +54,11 @@ def _each_folder(context: dg.AssetExecutionContext, work: Workspace, step: Step)
 )
 def notes(context: dg.AssetExecutionContext, knowledge: KnowledgeResource) -> dg.MaterializeResult:
     """Every note as Obsidian reads it: frontmatter, tags, links, headings, date; with a reason where it could not."""
-    rebuild = context.run.tags.get(sync.REBUILD_TAG) == "true"
+    rebuild, confirmed = (context.run.tags.get(tag) == "true" for tag in (sync.REBUILD_TAG, sync.CONFIRM_TAG))
     work = knowledge.workspace
-    report = _each_folder(context, work, lambda w, folder: sync.read_folder(w, folder, rebuild=rebuild))
-    return dg.MaterializeResult(metadata=total_metadata(work, report))
+    step = partial(sync.read_folder, rebuild=rebuild, confirm_removals=confirmed)
+    report = _each_folder(context, work, step)
+    return dg.MaterializeResult(metadata=run_metadata(report))
 
 
 @dg.asset(
@@ -64,7 +73,7 @@ def notes(context: dg.AssetExecutionContext, knowledge: KnowledgeResource) -> dg
 def chunks(context: dg.AssetExecutionContext, knowledge: KnowledgeResource) -> dg.MaterializeResult:
     """Notes cut into citable pieces by the chunking rules, each with its exact lines."""
     report = _each_folder(context, knowledge.workspace, sync.chunk_folder)
-    return dg.MaterializeResult(metadata=total_metadata(knowledge.workspace, report))
+    return dg.MaterializeResult(metadata=run_metadata(report))
 
 
 @dg.asset(
@@ -82,7 +91,7 @@ def embeddings(context: dg.AssetExecutionContext, knowledge: KnowledgeResource) 
     except BackendUnavailable as fault:
         # A server that starts again is back in a moment. Not a retry policy: it would take Ctrl-C for a fault, too.
         raise dg.RetryRequested(max_retries=2, seconds_to_wait=2) from fault
-    return dg.MaterializeResult(metadata=total_metadata(knowledge.workspace, report))
+    return dg.MaterializeResult(metadata=run_metadata(report))
 
 
 @dg.asset(
@@ -105,6 +114,11 @@ def vault_index(context: dg.AssetExecutionContext, knowledge: KnowledgeResource)
         verdict = publisher.finish()
     facts = {"index_rows": verdict.rows, "index_version": verdict.version, "index_live": verdict.published}
     return dg.MaterializeResult(
-        metadata={**total_metadata(work, report), **facts, **history_plot(context, work, redraw=verdict.changed)},
+        metadata={
+            **run_metadata(report),
+            **vault_metadata(work),
+            **facts,
+            **history_plot(context, work, redraw=verdict.changed and context.run.tags.get(LANE_TAG) != FAST_LANE),
+        },
         check_results=[check_result(name, verdict) for name, _ in CHECKS],
     )

@@ -28,15 +28,23 @@ def folder_metadata(report: FolderReport) -> Metadata:
     return metadata
 
 
-def total_metadata(work: Workspace, report: FolderReport) -> Metadata:
-    """Figures of the vault as a whole, and a line a person can read."""
-    vault = work.catalog.counts()
+def run_metadata(report: FolderReport) -> Metadata:
+    """What a run did, in a line a person can read."""
     done = ", ".join(f"{name} {count:,}" for name, count in report.counts.items())
+    return {"this_run": dg.MetadataValue.md(done or "nothing to do")}
+
+
+def vault_metadata(work: Workspace) -> Metadata:
+    """Figures of the vault as a whole: how much of it is in the index, and what the guard against mass loss holds."""
+    vault, held = work.catalog.counts(), work.catalog.held_removals()
+    readable = vault.notes - vault.skipped
     return {
         "vault_notes": vault.notes,
         "vault_chunks": vault.chunks,
+        "vault_partial": vault.partial,
         "vault_skipped": vault.skipped,
-        "this_run": dg.MetadataValue.md(done or "nothing to do"),
+        "vault_coverage": round((readable - vault.pending) / vault.notes, 4) if vault.notes else 1.0,
+        **({"removals_held": held.reason} if held else {}),
     }
 
 
@@ -53,13 +61,13 @@ def history_plot(context: dg.AssetExecutionContext, work: Workspace, *, redraw: 
     Args:
         context: Of the asset, for its earlier materialisations.
         work: For the counts now.
-        redraw: The counts may have changed; otherwise the last picture is shown again.
+        redraw: The counts may have changed and half a second matters to nobody; else the last picture is shown again.
     """
     of_partition = dg.AssetRecordsFilter(asset_key=context.asset_key, asset_partitions=[context.partition_keys[-1]])
     events = context.instance.fetch_materializations(of_partition, limit=_HISTORY).records
     past = [(event.timestamp, event.asset_materialization.metadata) for event in events if event.asset_materialization]
-    if past and not redraw and _PICTURE in past[0][1]:
-        return {_PICTURE: past[0][1][_PICTURE]}
+    if not redraw:
+        return {_PICTURE: past[0][1][_PICTURE]} if past and _PICTURE in past[0][1] else {}
     points = {
         moment: (int(metadata["vault_notes"].value), int(metadata["vault_chunks"].value))
         for moment, metadata in reversed(past)
