@@ -45,7 +45,7 @@ eval: setup ## the 40 questions of the demo vault: answered, and rightly cited?
 	@$(BIN)/python -m benchmarks.demo_questions
 
 bench: setup-dev ## speed on this machine
-	@for file in $(filter-out benchmarks/demo_questions.py,$(wildcard benchmarks/[a-z]*.py)); do \
+	@for file in $(filter-out benchmarks/demo_questions.py benchmarks/made_vault.py,$(wildcard benchmarks/[a-z]*.py)); do \
 	$(BIN)/python -m benchmarks.$$(basename "$$file" .py); done
 
 doctor: setup ## what is in force, and what is missing
