@@ -31,7 +31,7 @@ class Difference:
         emptied: Paths among them whose file was emptied, or is just being written.
         vanished: Notes that are surely not where they were, and are not marked as gone yet.
         moving: Those of them whose text lies in a changed file: they go when that file is read.
-        lost: The others.
+        lost: Those whose text is nowhere else in the vault.
         held: Why the lost ones stay, if they are too many; None if they may go.
     """
 
@@ -55,10 +55,9 @@ class Difference:
             folder: Their folder.
             confirmed: The person has said that so many notes are really gone.
         """
-        if self.held and not confirmed:
-            return []
+        staying = self.moving | self.lost if self.held and not confirmed else self.moving
         mine = (path for path, known in self.vanished.items() if known.folder == folder)
-        return self._take(path for path in mine if path not in self.moving)
+        return self._take(path for path in mine if path not in staying)
 
     def _take(self, paths: Iterable[str]) -> list[str]:
         """Each note once in a run."""
@@ -82,7 +81,8 @@ def compare(root: Path, scan: VaultScan, delta: FileDelta, before: HeldRemovals 
     gone = scan.gone(delta.vanished)
     vanished = {path: known for path, known in delta.vanished.items() if path in gone}
     moving = _moving(root, vanished, delta.changed) if vanished else frozenset()
-    lost = sorted(path for path in vanished if path not in moving)
+    # A text that is still there was a copy, or has moved and been read at its new place by a run that was broken off.
+    lost = sorted(path for path, known in vanished.items() if path not in moving and known.sha not in delta.present)
     limit = max(MOST_REMOVALS, MOST_REMOVALS_SHARE * delta.known)
     held = None
     if len(lost) > limit or (lost and not scan.files):

@@ -102,6 +102,7 @@ class Publisher:
             self._sweep()
         if not self._touched and writer.is_live:
             writer.retire_others()
+            self._name_engine()
             return Verdict({}, True, writer.rows, writer.version, changed=False)
         writer.optimise()
         faults = self._faults(chunks)
@@ -109,10 +110,15 @@ class Publisher:
         if faults or not complete:
             return Verdict(faults, False, writer.rows, writer.version)
         manifest = writer.publish(self._work.run_id, notes=notes)
-        if self._work.engine and catalog.fact(ENGINE) != list(self._work.engine):
-            catalog.write_fact(ENGINE, list(self._work.engine))
+        self._name_engine()
         writer.prune()
         return Verdict({}, True, manifest.chunks, manifest.version)
+
+    def _name_engine(self) -> None:
+        """Write down which engine of the settings the served index is of."""
+        engine = list(self._work.engine or ())
+        if engine and self._work.catalog.fact(ENGINE) != engine:
+            self._work.catalog.write_fact(ENGINE, engine)
 
     def _sweep(self) -> None:
         """Drop the rows of notes that neither catalog nor vault know: a catalog that was lost leaves them behind."""

@@ -56,12 +56,14 @@ class FileDelta:
         changed: Files to read: new, changed, or never read.
         vanished: Notes that are known and not among the files.
         emptied: Paths among `changed` whose file is empty and was not before.
+        present: Content hashes of the notes that are where they were, as they were; empty if none vanished.
         known: How many notes the catalog knows.
     """
 
     changed: list[NoteFile]
     vanished: dict[str, KnownNote]
     emptied: frozenset[str]
+    present: frozenset[str]
     known: int
 
 
@@ -84,16 +86,18 @@ class Catalog(CatalogPublishing):
             # The driver's own cursor: a row of SQLAlchemy's costs more than all the rest of the comparison.
             cursor = connection.exec_driver_sql(query, (parser_version,)).cursor
             known = {row[0]: row for row in cursor.fetchall()}
-        count, changed, emptied = len(known), [], set()
+        count, changed, emptied, unchanged = len(known), [], set(), []
         for file in files:
             row = known.pop(file.path, None)
             if row is not None and row[1] == file.mtime_ns and row[2] == file.size and _same_spelling(file, row[3]):
+                unchanged.append(row)
                 continue
             changed.append(file)
             if row is not None and row[2] and not file.size:
                 emptied.add(file.path)
         vanished = {path: KnownNote(row[4], row[5], row[2]) for path, row in known.items()}
-        return FileDelta(changed, vanished, frozenset(emptied), count)
+        present = frozenset(row[5] for row in unchanged) if vanished else frozenset[str]()
+        return FileDelta(changed, vanished, frozenset(emptied), present, count)
 
     def shas(self, paths: Iterable[str], parser_version: str) -> dict[str, str]:
         """Path → content hash of those of the notes that this parser could read."""

@@ -10,10 +10,11 @@ LanceDB is imported on first use: it takes more than a second.
 
 import datetime as dt
 import os
+import shutil
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,8 @@ Vector = npt.NDArray[np.float32]
 SEARCH_COLUMN = "search_text"
 FTS_INDEX = "search_text_idx"
 LIVE_TAG = "live"
+_REMOVED = ".removed"
+_HALF_MANIFEST = ".current-"
 CHUNK_COLUMNS = (
     "chunk_id", "source_file", "source_directory", "title", "section", "date", "tags", "chunk_index", "modified_at",
     "rule_applied", "text", "first_line", "last_line", "heading_path", "links", "people", "aliases", "token_count",
@@ -75,6 +78,11 @@ def faults(paths: DataPaths) -> Iterator[None]:
     try:
         yield
     except (RuntimeError, ValueError, OSError) as fault:
+        if "os error 28" in str(fault):
+            raise StoreError(
+                f"the index in {paths.index_dir} cannot be written: the disk is full",
+                "Free some space and run the command again.",
+            ) from fault
         reason = str(fault).split(", /", maxsplit=1)[0]  # the rest is a place in LanceDB's own source
         raise StoreError(
             f"the index in {paths.index_dir} cannot be used: {reason}",
@@ -187,7 +195,7 @@ def read_manifest(paths: DataPaths) -> IndexManifest:
 def write_manifest(paths: DataPaths, manifest: IndexManifest) -> None:
     """Move the pointer in one step; a reader finds the old manifest or the new one."""
     target = manifest_file(paths)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".current-")
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=_HALF_MANIFEST)
     with os.fdopen(handle, "w", encoding="utf-8") as stream:
         stream.write(manifest.to_json())
         stream.flush()
@@ -203,6 +211,28 @@ def manifest_file(paths: DataPaths) -> Path:
 def retired_file(paths: DataPaths, table: str) -> Path:
     """The mark of a table that is no longer served."""
     return paths.index_dir / "retired" / table
+
+
+def remove_retired(paths: DataPaths, *, older_than: float) -> None:
+    """Remove the tables that were retired before a moment (Unix time), and what a killed removal has left.
+
+    A table is renamed before it is removed: half of one must not be taken for a whole one.
+    """
+    room = paths.index_dir / "retired"
+    for mark in sorted(room.glob("e*")):
+        if mark.suffix == _REMOVED:
+            continue
+        table = paths.index_dir / f"{mark.name}.lance"
+        with suppress(OSError):
+            if mark.stat().st_mtime <= older_than:
+                if table.exists():
+                    table.rename(mark.with_suffix(_REMOVED))
+                mark.unlink()
+    for leftover in [*room.glob(f"*{_REMOVED}"), *paths.index_dir.glob(f"{_HALF_MANIFEST}*")]:
+        if leftover.is_dir():
+            shutil.rmtree(leftover, ignore_errors=True)
+        else:
+            leftover.unlink(missing_ok=True)
 
 
 def _plain(value: Any) -> Any:

@@ -7,7 +7,6 @@ a condition empties the table; `optimize` drops versions older than a week by it
 
 import datetime as dt
 import os
-import shutil
 import time
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -234,11 +233,7 @@ class IndexWriter:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # LanceDB's word on a grace of zero, which is ours to choose
             self._table.optimize(cleanup_older_than=dt.timedelta(minutes=grace_minutes))
-        for name in index_table.table_names(self._paths):
-            mark = index_table.retired_file(self._paths, name)
-            if name != self.table and mark.exists() and mark.stat().st_mtime <= time.time() - grace_minutes * 60:
-                shutil.rmtree(self._paths.index_dir / f"{name}.lance", ignore_errors=True)
-                mark.unlink()
+        index_table.remove_retired(self._paths, older_than=time.time() - grace_minutes * 60)
 
     def _open_last(self) -> "Table | None":
         """The served table of this embedder, else its youngest unfinished one; a broken one is passed over."""
