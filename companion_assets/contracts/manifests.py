@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 
@@ -16,6 +16,7 @@ class EmbedderSpec:
         digest: Hash of the weights (or the digest the server reports).
         dimensions: Length of a vector.
         max_tokens: The model's window, special tokens included.
+        location: The file the model was opened from, where it has no other name to be found by; no part of what it is.
     """
 
     provider: str
@@ -26,11 +27,13 @@ class EmbedderSpec:
     pooling: str = "mean"
     query_prefix: str = ""
     passage_prefix: str = ""
+    location: str = field(default="", compare=False)
 
     @property
     def embedder_id(self) -> str:
-        """Short stable hash of all fields; safe as a table name."""
-        blob = json.dumps(asdict(self), sort_keys=True).encode()
+        """Short stable hash of all fields but `location`; safe as a table name."""
+        identity = {name: value for name, value in asdict(self).items() if name != "location"}
+        blob = json.dumps(identity, sort_keys=True).encode()
         return "e" + hashlib.sha256(blob).hexdigest()[:15]
 
 

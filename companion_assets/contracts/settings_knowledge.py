@@ -15,8 +15,8 @@ class IndexingSettings(Section):
     """Which files of the vault are read, and when."""
 
     auto_sync: bool = True
-    auto_sync_interval_minutes: Positive = later(1440, "file watcher")
-    watch_fs_events: bool = later(True, "file watcher")
+    auto_sync_interval_minutes: Positive = 1440
+    watch_fs_events: bool = True
     file_patterns: tuple[str, ...] = ("*.md",)
     deny_dirs: tuple[str, ...] = (".obsidian", ".trash", "zzz-Archive", ".git", ".logseq")
     deny_patterns: tuple[str, ...] = ("*.tmp", "*.bak", "*conflict*", ".*")

@@ -1,5 +1,6 @@
 """The composition root of the pipeline: settings are read here and passed down in narrow sections."""
 
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
@@ -7,9 +8,9 @@ import dagster as dg
 from filelock import FileLock
 from pydantic import PrivateAttr
 
-from companion_assets.backends.factory import open_embedder
 from companion_assets.contracts.paths import DataPaths, data_paths
-from companion_assets.defs.maintenance.dead_runs import mark_run
+from companion_assets.defs.maintenance.dead_runs import mark_run, process_of
+from companion_assets.defs.warm_embedder import embedder_for_run
 from companion_assets.stages.workspace import Workspace
 from companion_assets.stores.data_root import prepare_data_root
 from companion_assets.stores.settings_file import load_settings
@@ -29,8 +30,9 @@ def open_workspace(run_id: str = "") -> Iterator[Workspace]:
         paths=paths,
         vault=settings.vault,
         security=settings.security,
-        open_embedder=lambda: open_embedder(settings.rag.embedding),
+        open_embedder=lambda: embedder_for_run(settings.rag.embedding),
         run_id=run_id,
+        engine=(settings.rag.embedding.provider, settings.rag.embedding.model),
     )
     try:
         yield work
@@ -60,7 +62,8 @@ class KnowledgeResource(dg.ConfigurableResource):
         """The resource, with its workspace open."""
         with ExitStack() as opened:
             if (run := context.run) is not None and context.instance is not None:
-                mark_run(context.instance, run.run_id)
+                if (process := process_of(run)) is None or process.pid != os.getpid():
+                    mark_run(context.instance, run.run_id)
                 opened.enter_context(sync_turn(data_paths()))
             self._workspace = opened.enter_context(open_workspace(run.run_id if run else ""))
             yield self

@@ -146,20 +146,19 @@ class Publisher:
         return [(chunk, vectors[sha]) for chunk, sha in chunks if sha in vectors], unembedded
 
     def _faults(self, chunks: int) -> dict[str, str]:
-        """What the blocking checks find: in all rows, or in those of the touched notes if they are few.
+        """What the blocking checks find.
 
-        The others were checked when they were written, and their number is compared in any case.
+        They look at the rows of the touched notes if these are few and the number of all rows is what it should be:
+        the others were checked when they were written. Else they look at all rows.
         """
         writer, catalog = self._writer, self._work.catalog
-        few = self._was_live and len(self._touched) <= _FEW_NOTES
+        few = self._was_live and len(self._touched) <= _FEW_NOTES and writer.rows == chunks
         health = writer.health(self._touched if few else None)
         expected = catalog.published_counts(writer.table, self._touched if few else None)
         faults: dict[str, str] = {}
         found = health.chunks_by_note
         if wrong := [path for path, count in expected.items() if found.get(path, 0) != count]:
             faults["row_counts"] = f"other chunks than the catalog's: {_some(wrong)}"
-        elif writer.rows != chunks and not (catalog.behind(writer.table) or catalog.tombstones()):
-            faults["row_counts"] = f"{writer.rows} rows, and the catalog has {chunks} chunks"
         if health.duplicate_ids:
             faults["row_counts"] = f"{health.duplicate_ids} chunk ids occur more than once"
         if orphans := self._strays(set(found)):

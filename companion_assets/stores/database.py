@@ -6,10 +6,12 @@ whatever the busy timeout.
 """
 
 import datetime as dt
+import errno
 import os
 import sqlite3
+import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, exc
@@ -22,6 +24,7 @@ Migration = Callable[[Connection], None]
 
 BUSY_TIMEOUT_MS = 30_000  # a folder of 10,000 notes is written in about 2 s; 30 s means a stuck process
 _IMMEDIATE = "companion_immediate"
+_CREATING = threading.Lock()
 
 
 class Database:
@@ -90,8 +93,7 @@ def open_database(path: Path, migrations: Sequence[Migration], *, canonical: boo
     """
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # Made by us, so that no moment exists in which others may read it; SQLite's side files take the same mode.
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        _create(path)
         path.chmod(0o600)
     except OSError as fault:
         raise StoreError(
@@ -104,6 +106,18 @@ def open_database(path: Path, migrations: Sequence[Migration], *, canonical: boo
         database.close()
         raise
     return database
+
+
+def _create(path: Path) -> None:
+    """Make the file if it is missing, so that no moment exists in which others may read it.
+
+    SQLite's side files take the same mode. A file that is there must not even be opened: closing it again would take
+    away the locks that SQLite holds on it for this process, and another process would then throw its log away.
+    """
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    with _CREATING, suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
 
 
 def _engine(path: Path, *, canonical: bool) -> Engine:

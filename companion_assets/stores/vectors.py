@@ -95,6 +95,15 @@ class VectorCache:
             query = "DELETE FROM vectors WHERE text_sha NOT IN (SELECT value FROM json_each(?))"
             return connection.exec_driver_sql(query, (json.dumps(list(keep)),)).rowcount
 
+    def forget_embedders(self, keep: Iterable[str]) -> int:
+        """Forget all vectors of the embedders that are not in `keep`; returns how many vectors that were."""
+        others = "embedder_id NOT IN (SELECT value FROM json_each(?))"
+        with self._database.write() as connection:
+            among = (json.dumps(list(keep)),)
+            vectors = connection.exec_driver_sql(f"DELETE FROM vectors WHERE {others}", among).rowcount
+            connection.exec_driver_sql(f"DELETE FROM spaces WHERE {others}", among)
+        return vectors
+
     def close(self) -> None:
         """Close the file; safe to call twice."""
         self._database.close()

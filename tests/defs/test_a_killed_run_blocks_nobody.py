@@ -10,7 +10,8 @@ from companion_assets.contracts.paths import DataPaths
 from companion_assets.daemon.instance import open_instance
 from companion_assets.definitions import defs
 from companion_assets.defs.knowledge.assets import LANCE_WRITER
-from companion_assets.defs.knowledge.jobs import sync_job, vault_changes
+from companion_assets.defs.knowledge.jobs import sync_job
+from companion_assets.defs.knowledge.sensor import vault_changes
 from companion_assets.defs.maintenance.dead_runs import PROCESS_TAG, fail_dead_runs, mark_run
 from companion_assets.defs.resources import KnowledgeResource
 from companion_assets.stores.process_mark import ProcessMark

@@ -48,8 +48,8 @@ def test_one_edit_costs_one_note(synced_vault: Path, synced: DataPaths) -> None:
 def test_a_touched_file_is_not_embedded_again(synced_vault: Path, synced: DataPaths) -> None:
     os.utime(synced_vault / "Inbox.md", (1_900_000_000, 1_900_000_000))
     counts = sync(synced).counts
-    assert counts["notes"]["read"] == 0
-    assert counts["vault_index"]["rows_written"] == 0
+    assert (counts["notes"]["read"], counts["embeddings"]["embedded"]) == (0, 0)
+    assert counts["vault_index"]["rows_written"] == 1, "a row says when its note was modified"
 
 
 def test_a_renamed_folder_moves_without_embedding_what_it_says(synced_vault: Path, synced: DataPaths) -> None:

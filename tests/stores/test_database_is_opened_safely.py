@@ -150,3 +150,34 @@ def test_a_fault_of_ours_never_tells_what_was_to_be_stored(tmp_path: Path) -> No
         connection.exec_driver_sql("INSERT INTO things VALUES (?), (?)", twice)
     assert "a line of a note" not in str(caught.value)
     database.close()
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from companion_assets.stores.database import open_database
+database = open_database(Path(sys.argv[1]), [lambda _: None], canonical=False)
+for number in range(200):
+    with database.write() as connection:
+        connection.exec_driver_sql("INSERT INTO things VALUES (?)", (f"{number} " + "x" * 200,))
+database.close()
+"""
+
+
+def test_a_second_opening_in_a_process_keeps_the_locks_of_the_first(tmp_path: Path) -> None:
+    """Closing any handle on the file gives up all of the process's locks on it; a writer elsewhere then tears it."""
+    path = tmp_path / "store.db"
+    first = open_database(path, [_first], canonical=False)
+    with first.write() as connection:
+        connection.exec_driver_sql("INSERT INTO things VALUES ('mine')")
+    second = open_database(path, [_first], canonical=False)
+    for rows in (201, 401):
+        subprocess.run([sys.executable, "-c", WRITER, str(path)], check=True)
+        third = open_database(path, [_first], canonical=False)
+        for database in (first, second, third):
+            with database.read() as connection:
+                assert connection.exec_driver_sql("SELECT count(*) FROM things").scalar() == rows
+                assert connection.exec_driver_sql("PRAGMA integrity_check").scalar() == "ok"
+        third.close()
+    first.close()
+    second.close()

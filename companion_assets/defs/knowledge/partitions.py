@@ -5,9 +5,14 @@ range of keys. Inside a folder the steps compare with the catalog, so an unchang
 any scattered set of changes is one run over the whole range.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 import dagster as dg
+
+from companion_assets.defs.run_tags import ALL_FOLDERS, SCOPE_TAG
+from companion_assets.stages.drift import Drift, measure_drift
+from companion_assets.stages.workspace import Workspace
 
 VAULT_FOLDERS = "vault_folders"
 RANGE_START = "dagster/asset_partition_range_start"
@@ -19,3 +24,49 @@ vault_folders = dg.DynamicPartitionsDefinition(name=VAULT_FOLDERS)
 def range_tags(keys: Sequence[str]) -> Mapping[str, str]:
     """Run tags that cover all of `keys`, in the order in which the instance lists them."""
     return {RANGE_START: keys[0], RANGE_END: keys[-1]}
+
+
+def covering_tags(keys: Sequence[str], folders: Collection[str]) -> Mapping[str, str]:
+    """Run tags of the smallest range that covers some folders; a run over all of them says so.
+
+    Args:
+        keys: All partitions, in the order in which the instance lists them.
+        folders: Some of them, at least one.
+    """
+    places = [place for place, key in enumerate(keys) if key in folders]
+    covered = keys[places[0] : places[-1] + 1]
+    return {**range_tags(covered), **({SCOPE_TAG: ALL_FOLDERS} if len(covered) == len(keys) else {})}
+
+
+@dataclass(frozen=True, slots=True)
+class FolderPlan:
+    """What the partitions should become.
+
+    Attributes:
+        drift: What differs between vault and catalog.
+        add: Folders that have no partition yet.
+        drop: Partitions of folders that are gone from the vault, from the catalog and from the index.
+        keys: All partitions once `add` is done, in the order in which the instance will list them.
+    """
+
+    drift: Drift
+    add: tuple[str, ...]
+    drop: tuple[str, ...]
+    keys: tuple[str, ...]
+
+
+def plan_folders(work: Workspace, instance: dg.DagsterInstance) -> FolderPlan:
+    """Compare vault, catalog and partitions.
+
+    A folder is dropped only after a run has emptied it, so that its last event is a truthful "0 notes", and nothing of
+    it stays behind in the index.
+
+    Raises:
+        VaultError: The vault cannot be read.
+    """
+    drift = measure_drift(work)
+    have = instance.get_dynamic_partitions(VAULT_FOLDERS)
+    wanted = {*drift.folders, *drift.dirty, *work.catalog.folders()}
+    # Also a folder that is gone from the vault and known to no run log: a run has to empty it.
+    add = tuple(sorted({*drift.folders, *drift.dirty} - set(have)))
+    return FolderPlan(drift, add, tuple(key for key in have if key not in wanted), (*have, *add))

@@ -1,1 +1,1 @@
-"""Keeping the run log true: what a crash left behind is put right."""
+"""Keeping house: what a crash left behind is put right, what piles up is tidied."""

@@ -38,7 +38,7 @@ def fail_dead_runs(instance: dg.DagsterInstance) -> list[str]:
     """
     dead = []
     for record in instance.get_run_records(dg.RunsFilter(statuses=_UNFINISHED)):
-        if not _may_live(record):
+        if not may_live(record):
             instance.report_run_failed(record.dagster_run, "the process of this run has ended: killed, or power loss")
             dead.append(record.dagster_run.run_id)
     log = instance.event_log_storage
@@ -49,13 +49,20 @@ def fail_dead_runs(instance: dg.DagsterInstance) -> list[str]:
     return dead
 
 
-def _may_live(record: dg.RunRecord) -> bool:
-    run = record.dagster_run
+def process_of(run: dg.DagsterRun) -> ProcessMark | None:
+    """The process that executes a run; None before it has marked it."""
     owner, _, mark = run.tags.get(PROCESS_TAG, "").partition(" ")
     if owner != run.run_id:
-        return time.time() - record.update_timestamp.timestamp() < _SECONDS_WITHOUT_MARK
+        return None
     pid, started = mark.split()
-    return ProcessMark(int(pid), float(started)).is_alive
+    return ProcessMark(int(pid), float(started))
+
+
+def may_live(record: dg.RunRecord) -> bool:
+    """False when the process of a run has ended, or none has shown up for so long that none will."""
+    if (process := process_of(record.dagster_run)) is not None:
+        return process.is_alive
+    return time.time() - record.update_timestamp.timestamp() < _SECONDS_WITHOUT_MARK
 
 
 def _slot_holders(instance: dg.DagsterInstance) -> Iterator[str]:
