@@ -9,18 +9,18 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Generic, TypeVar
 
+from companion_app.engines import SearchEngines
 from companion_app.retrieval import Retriever
 from companion_app.session import ChatSession
-from companion_assets.backends.factory import open_embedder, open_generator
+from companion_assets.backends.factory import open_generator, reopen_embedder
 from companion_assets.backends.protocols import Embedder, Generator
-from companion_assets.contracts.errors import BackendUnavailable, CompanionError
+from companion_assets.contracts.errors import BackendUnavailable, CompanionError, SettingsError
+from companion_assets.contracts.manifests import EmbedderSpec
 from companion_assets.contracts.paths import DataPaths, data_paths
 from companion_assets.contracts.prompt import render_prefix
-from companion_assets.contracts.settings import EmbeddingSettings, LoggingSettings, Settings
+from companion_assets.contracts.settings import LoggingSettings, Settings
 from companion_assets.stores.chat_log import ChatLog
 from companion_assets.stores.data_root import prepare_data_root
-from companion_assets.stores.index import ChunkIndex
-from companion_assets.stores.index_table import read_manifest
 from companion_assets.stores.settings_file import LoadedSettings, load_settings
 
 _log = logging.getLogger(__name__)
@@ -60,6 +60,39 @@ class Once(Generic[T]):
             return self.opened
 
 
+class FollowedSettings:
+    """The settings as their file has them by now; while it cannot be used, the last ones that could be.
+
+    Args:
+        loaded: Those of the start.
+        paths: The data root, where a file may appear later.
+    """
+
+    def __init__(self, loaded: LoadedSettings, paths: DataPaths) -> None:
+        self._path = loaded.path
+        self._file = loaded.path or paths.settings_file
+        self._settings = loaded.settings
+        self._seen = self._mark()
+
+    def __call__(self) -> Settings:
+        """The settings now. Costs one look at the file's time."""
+        mark = self._mark()
+        if mark != self._seen:
+            self._seen = mark
+            try:
+                self._settings = load_settings(self._path).settings
+            except SettingsError as fault:
+                _log.warning("the settings stay as they were: %s", fault.message)
+        return self._settings
+
+    def _mark(self) -> tuple[int, ...]:
+        try:
+            status = self._file.stat()
+        except OSError:
+            return ()
+        return status.st_mtime_ns, status.st_size, status.st_ino
+
+
 class Companion:
     """Everything a surface needs, opened on first use and shared by all sessions and threads of the process.
 
@@ -72,56 +105,24 @@ class Companion:
         self.loaded = loaded
         self.paths = paths
         self._pool = ThreadPoolExecutor(max_workers=2, thread_name_prefix="companion-load")
-        self._embedding = loaded.settings.rag.embedding
-        self._embedder = Once(lambda: self._open_embedder(self._embedding))
+        self.settings_now = FollowedSettings(loaded, paths)
+        self.engines = SearchEngines(paths, self._reopen_embedder)
         self._chat_log = Once(lambda: ChatLog(paths.companion_db))
-        self._index: ChunkIndex | None = None
-        self._index_lock = threading.Lock()
         self._generator: Future[Generator | None] | None = None
         self._generator_lock = threading.Lock()
         self._warming: Future[None] | None = None
         self._model_fault = ""
-        self.retriever = Retriever(self.search_engines, loaded.settings.rag.search)
+        self.retriever = Retriever(self.engines.in_use, loaded.settings.rag.search)
 
     @property
     def settings(self) -> Settings:
-        """The settings in force."""
+        """The settings of the start, which most parts keep; see `settings_now`."""
         return self.loaded.settings
-
-    @property
-    def embedder(self) -> Embedder:
-        """The embedder of the index.
-
-        Raises:
-            BackendUnavailable: Its weights or server are missing.
-        """
-        return self._embedder()
-
-    @property
-    def index(self) -> ChunkIndex:
-        """The live index; see `search_engines`."""
-        return self.search_engines()[0]
 
     @property
     def chat_log(self) -> ChatLog:
         """Conversations."""
         return self._chat_log()
-
-    def search_engines(self) -> tuple[ChunkIndex, Embedder]:
-        """The live index and the embedder that made it.
-
-        Asked before every search: where another embedder was chosen in the settings and its index has been
-        published, both are exchanged while the app runs.
-
-        Raises:
-            IndexMissing: Nothing has been indexed yet.
-            IndexMismatch: The index was made by another embedder than the settings name.
-            BackendUnavailable: The embedder cannot be opened.
-        """
-        with self._index_lock:
-            if self._index is None or self._index.superseded:
-                self._index = self._open_index()
-            return self._index, self.embedder
 
     def warm(self) -> None:
         """Open in the background what the first question needs."""
@@ -175,37 +176,19 @@ class Companion:
             generator = future.result()
             if generator is not None:
                 generator.close()
-        if self._embedder.opened:
-            self._embedder.opened.close()
+        self.engines.close()
         if self._chat_log.opened:
             self._chat_log.opened.close()
 
-    def _open_embedder(self, settings: EmbeddingSettings) -> Embedder:
-        return open_embedder(settings)
-
-    def _open_index(self) -> ChunkIndex:
-        made_by = read_manifest(self.paths).embedder.embedder_id  # nothing indexed: said before anything is loaded
-        if self.embedder.spec.embedder_id != made_by:
-            self._follow_settings(made_by)
-        return ChunkIndex.open(self.paths, self.embedder.spec.embedder_id)
-
-    def _follow_settings(self, made_by: str) -> None:
-        """Take the embedder that the settings name by now, if it is the one that made the index."""
-        settings = load_settings(self.loaded.path).settings.rag.embedding
-        if self._index is None and settings == self._embedding:
-            return
-        embedder, outdated = self._open_embedder(settings), self.embedder
-        if embedder.spec.embedder_id != made_by:
-            embedder.close()
-            return
-        _log.info("the index is made by %s now", embedder.spec.model)
-        self._embedding, self._embedder.opened = settings, embedder
-        outdated.close()
+    def _reopen_embedder(self, spec: EmbedderSpec) -> Embedder:
+        return reopen_embedder(spec, self.settings_now().rag.embedding)
 
     def _warm_search(self) -> None:
         try:
-            self.embedder.embed_query(self.settings.companion.name)
-            self.search_engines()
+            with self.engines.in_use() as engines:
+                engines.vector_of(self.settings.companion.name)
+                if engines.fault:
+                    _log.info("search is by words alone: %s", engines.fault.message)
         except CompanionError as fault:
             _log.info("search is not ready yet: %s", fault.message)
 

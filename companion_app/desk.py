@@ -6,29 +6,17 @@ from functools import cached_property
 from companion_app.bootstrap import Companion, ModelState
 from companion_app.conversations import Conversations
 from companion_app.passages import Passages
+from companion_app.standing import Knowledge, look
 from companion_app.syncs import Syncs, SyncState
-from companion_assets.contracts.errors import IndexMissing, StoreError
-from companion_assets.contracts.manifests import IndexManifest
-from companion_assets.daemon.running import Services, running_services
-from companion_assets.stores.catalog_view import CatalogCounts, CatalogView
-from companion_assets.stores.index_table import read_manifest
+from companion_assets.stores.catalog_view import CatalogView
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How everything stands at this moment.
+    """How everything stands at this moment."""
 
-    Attributes:
-        index: The published index; None before the first sync.
-        fault: Why index or catalog cannot be read, where one is damaged.
-    """
-
-    vault: str
-    counts: CatalogCounts
-    index: IndexManifest | None
-    fault: str
+    knowledge: Knowledge
     sync: SyncState
-    services: Services | None
     model: ModelState
 
 
@@ -46,7 +34,7 @@ class Desk:
         settings = companion.settings
         self.passages = Passages(
             settings.vault.path,
-            lambda: companion.index,
+            companion.engines.index,
             lambda: self.catalog,
             inside_only=settings.security.vault_path_traversal_check,
         )
@@ -61,25 +49,12 @@ class Desk:
         self.companion.warm()
 
     def standing(self) -> Standing:
-        """One look at index, sync, services and model; loads nothing."""
-        paths = self.companion.paths
-        counts, manifest, fault = CatalogCounts(), None, ""
-        try:
-            if paths.catalog_db.exists():
-                counts = self.catalog.counts()
-            manifest = read_manifest(paths)
-        except IndexMissing:
-            pass
-        except StoreError as damage:
-            fault = damage.message
+        """One look at vault, index, sync, services and model; loads nothing."""
+        companion = self.companion
         return Standing(
-            vault=str(self.companion.settings.vault.path or ""),
-            counts=counts,
-            index=manifest,
-            fault=fault,
-            sync=self.syncs.state(),
-            services=running_services(paths),
-            model=self.companion.model_state(),
+            look(companion.paths, companion.settings_now(), lambda: self.catalog),
+            self.syncs.state(),
+            companion.model_state(),
         )
 
     def close(self) -> None:

@@ -2,15 +2,15 @@
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
+from companion_app.engines import Engines
 from companion_app.excerpts import terms
-from companion_assets.backends.protocols import Embedder
-from companion_assets.contracts.errors import CompanionError
+from companion_assets.contracts.errors import CompanionError, StoreError
 from companion_assets.contracts.records import SearchFilters, SearchHit
 from companion_assets.contracts.settings import FilterSettings, SearchSettings
-from companion_assets.stores.index import ChunkIndex
 from companion_assets.stores.ranking import search
 
 _SHORT_QUESTION = 6  # terms; shorter questions are also searched together with the one before
@@ -26,11 +26,13 @@ class Retrieval:
         hits: Best first; the first is at or above the threshold when `relevant`.
         relevant: False when nothing reaches the threshold: the notes do not tell.
         seconds: Time spent.
+        notice: Why only words, or only meaning, were searched, where that is so.
     """
 
     hits: tuple[SearchHit, ...]
     relevant: bool
     seconds: float
+    notice: str = ""
 
 
 NOTHING = Retrieval((), False, 0.0)
@@ -40,18 +42,18 @@ class Retriever:
     """Embeds the question, searches the live index, and decides whether anything found is relevant.
 
     Args:
-        engines: Gives the index and the embedder that made it; asked at every search, so that both may be exchanged.
+        engines: Gives the index and the embedder that made it, for one search; both may be exchanged in between.
         settings: `rag.search`.
     """
 
-    def __init__(self, engines: Callable[[], tuple[ChunkIndex, Embedder]], settings: SearchSettings) -> None:
+    def __init__(self, engines: Callable[[], AbstractContextManager[Engines]], settings: SearchSettings) -> None:
         self._engines = engines
         self._settings = settings
 
     def retrieve(
         self, question: str, *, before: Sequence[str] = (), k: int | None = None, filters: SearchFilters | None = None
     ) -> Retrieval:
-        """Find passages.
+        """Find passages; by one half alone, and with a notice, where the embedder or the word index cannot be used.
 
         Args:
             question: As the person wrote it.
@@ -61,27 +63,34 @@ class Retriever:
 
         Raises:
             IndexMissing: Nothing has been indexed.
-            IndexMismatch: The index was made by another embedder.
-            BackendUnavailable: The embedder failed.
+            StoreError: The index is damaged.
             CompanionError: The settings switch a filter off.
         """
         if filters is not None:
             _check_allowed(filters, self._settings.filters)
         started = time.perf_counter()
         wanted = min(k or self._settings.default_top_k, self._settings.max_top_k)
-        hits = self._search(question, wanted, filters)
-        if before and len(terms(question)) <= _SHORT_QUESTION:
-            together = self._search(f"{before[-1]} {question}", wanted, filters)
-            hits = _merged(hits, together)[:wanted]
+        with self._engines() as engines:
+            hits = self._search(engines, question, wanted, filters)
+            if before and len(terms(question)) <= _SHORT_QUESTION:
+                together = self._search(engines, f"{before[-1]} {question}", wanted, filters)
+                hits = _merged(hits, together)[:wanted]
         threshold = self._settings.similarity_threshold
         relevant = any(hit.score >= threshold for hit in hits)
         kept = [hit for hit in hits if not relevant or hit.score >= threshold * _COMPANY]
-        return Retrieval(tuple(kept), relevant, time.perf_counter() - started)
+        return Retrieval(tuple(kept), relevant, time.perf_counter() - started, _half_only(engines))
 
-    def _search(self, text: str, k: int, filters: SearchFilters | None) -> list[SearchHit]:
-        index, embedder = self._engines()
-        vector = embedder.embed_query(text) if text.strip() else None
-        return search(index, vector, text, k, filters or SearchFilters(), self._settings.hybrid_search)
+    def _search(self, engines: Engines, text: str, k: int, filters: SearchFilters | None) -> list[SearchHit]:
+        vector, chosen, weights = engines.vector_of(text), filters or SearchFilters(), self._settings.hybrid_search
+        try:
+            return search(engines.index, vector, text, k, chosen, weights)
+        except StoreError as fault:
+            if vector is None:
+                raise
+            # A word index can break alone (lance-format/lance#7508).
+            hits = search(engines.index, vector, text, k, chosen, weights.model_copy(update={"enabled": False}))
+            engines.words_fault = fault
+            return hits
 
 
 def hit_document(hit: SearchHit) -> dict[str, Any]:
@@ -95,6 +104,12 @@ def hit_document(hit: SearchHit) -> dict[str, Any]:
         "matched_by": list(hit.matched_by),
         "text": hit.text,
     }
+
+
+def _half_only(engines: Engines) -> str:
+    if engines.fault:
+        return f"Searched by words alone: {engines.fault}"
+    return f"Searched by meaning alone: {engines.words_fault}" if engines.words_fault else ""
 
 
 def _check_allowed(filters: SearchFilters, allowed: FilterSettings) -> None:

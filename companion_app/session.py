@@ -79,7 +79,7 @@ class ChatSession:
 
         Raises:
             IndexMissing: Nothing has been indexed.
-            BackendUnavailable: The embedder failed. (A failing model is no error: passages are quoted instead.)
+            StoreError: The index is damaged. (A failing engine is no error: words are searched, passages quoted.)
         """
         started = time.perf_counter()
         small_talk = is_small_talk(question)
@@ -87,6 +87,8 @@ class ChatSession:
         hits = self._conversation.number(found.hits if found.relevant else ())
         timings = {"retrieval": time.perf_counter() - started}
         yield Sources(tuple(citation_of(hit) for hit in hits), timings["retrieval"])
+        if found.notice:
+            yield Notice(found.notice)
         writer = Writer(question, hits, self._conversation.known, timings, started, stop or Stop())
         try:
             if found.relevant:

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,11 +67,12 @@ class Syncs:
         self._run_failure = ""
         self._log = paths.logs_dir / "sync.log"
 
-    def start(self, reason: str) -> Started:
+    def start(self, reason: str, *, confirm_removals: bool = False) -> Started:
         """Start a sync and return at once.
 
         Args:
             reason: For the run log: who asked.
+            confirm_removals: Notes that the guard against mass loss keeps are really gone.
 
         Raises:
             SyncRunning: One runs already, here or elsewhere.
@@ -80,7 +82,9 @@ class Syncs:
             if self.state().running:
                 raise SyncRunning("a sync is running already", "wait for it to end")
             services = running_services(self._paths)
-            return self._launch(reason) if services else self._spawn()
+            if services:
+                return self._launch(reason, confirm_removals=confirm_removals)
+            return self._spawn(["--confirm-removals"] if confirm_removals else [])
 
     def state(self) -> SyncState:
         """How things stand, without starting or loading anything."""
@@ -103,14 +107,14 @@ class Syncs:
             self._run_failure = f"the sync failed; {services.dagster_url}/runs/{run_id} tells why" if failed else ""
         return False
 
-    def _launch(self, reason: str) -> Started:
+    def _launch(self, reason: str, *, confirm_removals: bool) -> Started:
         from companion_assets.daemon.launching import launch_sync  # loads Dagster
 
         self._process, self._run_failure = None, ""
-        self._run_id = launch_sync(self._paths, reason=reason)
+        self._run_id = launch_sync(self._paths, confirm_removals=confirm_removals, reason=reason)
         return Started(run_id=self._run_id or None)
 
-    def _spawn(self) -> Started:
+    def _spawn(self, options: Sequence[str]) -> Started:
         self._run_failure = ""
         environment = {**os.environ, HOME_VARIABLE: str(self._paths.root)}
         if self._config:
@@ -119,7 +123,7 @@ class Syncs:
             self._log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             with self._log.open("wb") as log:
                 self._process = subprocess.Popen(
-                    [sys.executable, "-m", "companion_app", "sync"],
+                    [sys.executable, "-m", "companion_app", "sync", *options],
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=subprocess.STDOUT,

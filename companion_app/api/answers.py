@@ -5,7 +5,6 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from companion_app.desk import Standing
 from companion_app.events import Final
 from companion_app.passages import PassageView
 from companion_app.retrieval import hit_document
@@ -37,10 +36,14 @@ class HitOut(BaseModel):
 
 
 class SearchOut(BaseModel):
-    """Hits, best first. `understood` is what the question itself said about time, tags and people."""
+    """Hits, best first. `understood` is what the question itself said about time, tags and people.
+
+    `notice` says why only words were searched, where that is so.
+    """
 
     hits: list[HitOut]
     understood: dict[str, Any] = {}
+    notice: str = ""
 
 
 class CitationOut(BaseModel):
@@ -160,102 +163,3 @@ class TriggerOut(BaseModel):
 
     run_id: str | None
     pid: int | None
-
-
-class ProgressOut(BaseModel):
-    """What the running sync does."""
-
-    phase: str
-    folder: str
-    done: int
-    total: int
-    started_at: dt.datetime
-
-
-class ModelOut(BaseModel):
-    """Whether the answering model is there."""
-
-    state: str
-    model: str
-    detail: str
-
-
-class IndexOut(BaseModel):
-    """The published index."""
-
-    embedder: str
-    dimensions: int
-    notes: int
-    chunks: int
-    published_at: str
-    run_id: str
-
-
-class ServicesOut(BaseModel):
-    """The running background services."""
-
-    dagster_url: str
-
-
-class StatusOut(BaseModel):
-    """How everything stands. `counts` is what was read of the vault, `index` what is searched."""
-
-    vault: str
-    counts: dict[str, int]
-    index: IndexOut | None
-    last_sync: str | None
-    syncing: bool
-    progress: ProgressOut | None
-    sync_failure: str
-    index_fault: str
-    services: ServicesOut | None
-    model: ModelOut
-
-    @staticmethod
-    def of(standing: Standing) -> "StatusOut":
-        """From one look."""
-        manifest, progress, counts = standing.index, standing.sync.progress, standing.counts
-        index = progress_out = None
-        if manifest:
-            index = IndexOut(
-                embedder=manifest.embedder.model,
-                dimensions=manifest.embedder.dimensions,
-                notes=manifest.notes,
-                chunks=manifest.chunks,
-                published_at=manifest.published_at,
-                run_id=manifest.run_id,
-            )
-        if progress:
-            progress_out = ProgressOut(
-                phase=progress.phase,
-                folder=progress.folder,
-                done=progress.done,
-                total=progress.total,
-                started_at=progress.started_at,
-            )
-        return StatusOut(
-            vault=standing.vault,
-            counts={name: getattr(counts, name) for name in ("notes", "chunks", "partial", "skipped", "pending")},
-            index=index,
-            last_sync=manifest.published_at if manifest else None,
-            syncing=standing.sync.running,
-            progress=progress_out,
-            sync_failure=standing.sync.failure,
-            index_fault=standing.fault,
-            services=ServicesOut(dagster_url=standing.services.dagster_url) if standing.services else None,
-            model=model_out(standing),
-        )
-
-
-class HealthOut(BaseModel):
-    """The app is up; whether it can answer."""
-
-    status: Literal["ok"] = "ok"
-    index: bool
-    model: ModelOut
-
-
-def model_out(standing: Standing) -> ModelOut:
-    """The model's state."""
-    model = standing.model
-    return ModelOut(state=model.state, model=model.model, detail=model.detail)

@@ -52,3 +52,9 @@ class SearchIn(_In):
     def filters(self) -> SearchFilters:
         """The filters in the words of the search."""
         return FiltersIn(after=self.after, before=self.before, tags=self.tag, folder=self.folder).filters()
+
+
+class TriggerIn(_In):
+    """How to sync. With `confirm_removals`, notes that vanished in great number are removed from the index."""
+
+    confirm_removals: bool = False

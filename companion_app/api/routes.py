@@ -6,18 +6,10 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
 from starlette.exceptions import HTTPException
 
-from companion_app.api.answers import (
-    Fault,
-    HealthOut,
-    HitOut,
-    PassageOut,
-    SearchOut,
-    StatusOut,
-    TriggerOut,
-    model_out,
-)
+from companion_app.api.answers import Fault, HitOut, PassageOut, SearchOut, TriggerOut
 from companion_app.api.events import turn_events
-from companion_app.api.questions import ChatIn, SearchIn
+from companion_app.api.questions import ChatIn, SearchIn, TriggerIn
+from companion_app.api.standing_answers import HealthOut, StatusOut, model_out
 from companion_app.desk import Desk
 from companion_app.passages import PassageMissing
 
@@ -58,14 +50,14 @@ def search_by_post(request: Request, asked: SearchIn) -> SearchOut:
 
 def _search(desk: Desk, asked: SearchIn) -> SearchOut:
     found = desk.companion.retriever.retrieve(asked.q, k=asked.k, filters=asked.filters())
-    return SearchOut(hits=[HitOut.of(hit) for hit in found.hits])
+    return SearchOut(hits=[HitOut.of(hit) for hit in found.hits], notice=found.notice)
 
 
 @router.post("/api/index/trigger", status_code=202)
 @router.post("/index/trigger", status_code=202)
-def trigger(request: Request) -> TriggerOut:
-    """Start a sync of the vault; 409 if one runs already."""
-    started = _desk(request).syncs.start("api")
+def trigger(request: Request, asked: TriggerIn | None = None) -> TriggerOut:
+    """Start a sync of the vault; 409 if one runs already. The body may be left out."""
+    started = _desk(request).syncs.start("api", confirm_removals=asked is not None and asked.confirm_removals)
     return TriggerOut(run_id=started.run_id, pid=started.pid)
 
 
@@ -79,7 +71,7 @@ def status(request: Request) -> StatusOut:
 def health(request: Request) -> HealthOut:
     """The app is up; whether model and index are there."""
     standing = _desk(request).standing()
-    return HealthOut(index=standing.index is not None, model=model_out(standing))
+    return HealthOut(index=standing.knowledge.index is not None, model=model_out(standing))
 
 
 @router.get("/api/passage")

@@ -12,7 +12,7 @@ from companion_app.bootstrap import Companion
 from companion_app.cli.console import err, fail, interactive, out, print_json
 from companion_app.cli.opening import checked, open_here
 from companion_app.cli.replies import ReplyView
-from companion_app.events import Final, ReplyEvent, Stop
+from companion_app.events import Final, Notice, ReplyEvent, Stop
 from companion_app.session import ChatSession
 from companion_assets.contracts.errors import CompanionError
 from companion_assets.contracts.records import SearchFilters
@@ -36,9 +36,9 @@ def answer_once(question: str | None, filters: SearchFilters, *, as_json: bool) 
     with closing(open_here()) as companion, _view(companion) as view:
         read_manifest(companion.paths)  # before anything is loaded
         companion.load_generator()
-        companion.search_engines()
+        companion.engines.index()
         view.looking()
-        final = _play(companion.session(), asked, filters, (lambda _: None) if as_json else view.show)
+        final = _play(companion.session(), asked, filters, _show_notice if as_json else view.show)
     if as_json:
         print_json({**asdict(final.turn), "timings": final.timings, "counts": final.counts})
     else:
@@ -101,6 +101,11 @@ def _play(session: ChatSession, question: str, filters: SearchFilters, show: Cal
     if not isinstance(event, Final):
         raise CompanionError("the reply broke off", "ask again")
     return event
+
+
+def _show_notice(event: ReplyEvent) -> None:
+    if isinstance(event, Notice):
+        err.say(event.text, style="yellow")
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 import datetime as dt
 import io
 import logging
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -28,6 +29,12 @@ Tags = Annotated[
     list[str] | None, typer.Option("--tag", help="Only notes with this tag (nested tags too); repeatable.")
 ]
 Folder = Annotated[str | None, typer.Option(help="Only notes whose path matches this folder or glob.")]
+Confirm = Annotated[
+    bool,
+    typer.Option(
+        "--confirm-removals", help="Many notes vanished at once and are really gone: let the index drop them."
+    ),
+]
 Port = Annotated[
     int | None,
     typer.Option(min=0, max=65535, help="Port of the page, 0 for a free one; the setting api.port otherwise."),
@@ -78,20 +85,20 @@ def doctor(as_json: Json = False) -> None:
 
 @app.command()
 @speaks_plainly
-def index(as_json: Json = False) -> None:
+def index(as_json: Json = False, confirm_removals: Confirm = False) -> None:
     """Index the vault: read, cut and embed whatever is new. The first time this is everything."""
     from companion_app.cli.indexing import sync_vault
 
-    raise typer.Exit(sync_vault(as_json=as_json, reason="companion index"))
+    raise typer.Exit(sync_vault(as_json=as_json, reason="companion index", confirm_removals=confirm_removals))
 
 
 @app.command()
 @speaks_plainly
-def sync(as_json: Json = False) -> None:
+def sync(as_json: Json = False, confirm_removals: Confirm = False) -> None:
     """Bring the index up to date with the vault now."""
     from companion_app.cli.indexing import sync_vault
 
-    raise typer.Exit(sync_vault(as_json=as_json, reason="companion sync"))
+    raise typer.Exit(sync_vault(as_json=as_json, reason="companion sync", confirm_removals=confirm_removals))
 
 
 @app.command()
@@ -106,12 +113,18 @@ def reindex(as_json: Json = False) -> None:
 @app.command()
 @speaks_plainly
 def status(
-    note: Annotated[str | None, typer.Option(help="Why is this note (not) found?")] = None, as_json: Json = False
+    note: Annotated[str | None, typer.Option(help="Why is this note (not) found? A path or a name.")] = None,
+    as_json: Json = False,
 ) -> None:
     """What is indexed, since when, and what was left out and why."""
-    from companion_app.cli.indexing import show_status
+    if note is not None:
+        from companion_app.cli.note_status import show_note
 
-    raise typer.Exit(show_status(note, as_json=as_json))
+        show_note(note, as_json=as_json)
+        return
+    from companion_app.cli.status import show_status
+
+    show_status(as_json=as_json)
 
 
 @app.command()
@@ -171,9 +184,17 @@ def _shown_at_once() -> "Waiting":
 
 def main() -> None:
     """Entry point of the `companion` script."""
+    _restart_in_utf8()
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # file names and pasted text may be no text at all
     logging.getLogger("companion_app").addHandler(logging.NullHandler())  # warnings are for the log, not the terminal
     logging.getLogger("companion_assets").addHandler(logging.NullHandler())
     app()
+
+
+def _restart_in_utf8() -> None:
+    """Begin anew in Python's UTF-8 mode where the locale is another: its file names would not be those of the vault."""
+    if sys.getfilesystemencoding() != "utf-8" and os.environ.get("PYTHONUTF8") != "1":
+        os.environ["PYTHONUTF8"] = "1"  # for the processes that we start, too
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])

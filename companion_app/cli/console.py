@@ -1,5 +1,6 @@
 """How the terminal speaks: rich where a person looks, plain lines where a program reads."""
 
+import datetime as dt
 import errno
 import json
 import os
@@ -75,7 +76,11 @@ def be_plain() -> None:
 
 def print_json(document: Any) -> None:
     """Print a document for another program."""
-    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False, default=str) + "\n")
+    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False, default=_plain) + "\n")
+
+
+def _plain(value: object) -> str:
+    return value.isoformat() if isinstance(value, dt.date) else str(value)
 
 
 def fail(fault: CompanionError) -> typer.Exit:

@@ -1,36 +1,33 @@
-"""`index`, `sync`, `reindex` and `status` in the terminal."""
+"""`index`, `sync` and `reindex` in the terminal."""
 
-import datetime as dt
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr
 from dataclasses import asdict
 from io import StringIO
-from typing import TYPE_CHECKING, Any
-
-from rich.markup import escape
-from rich.table import Table
+from typing import TYPE_CHECKING
 
 from companion_app.cli.console import err, out, print_json
 from companion_app.cli.watching import Watched
-from companion_assets.contracts.errors import CompanionError, IndexMissing
-from companion_assets.contracts.manifests import IndexManifest
+from companion_assets.contracts.errors import CompanionError
 from companion_assets.contracts.paths import DataPaths, data_paths
 from companion_assets.daemon.running import running_services
-from companion_assets.stores.catalog_view import CatalogView, NoteState
+from companion_assets.stores.catalog_view import CatalogView
 from companion_assets.stores.database import database_faults
-from companion_assets.stores.index_table import read_manifest
 from companion_assets.stores.progress import read_progress
 
 if TYPE_CHECKING:
     from companion_assets.daemon.launching import SyncResult
 
-_SHOWN_PROBLEMS = 10
-_NOTHING = "Nothing is indexed yet. Run: companion index"
 
+def sync_vault(*, as_json: bool, reason: str, rebuild: bool = False, confirm_removals: bool = False) -> int:
+    """Run the sync job, showing progress; returns the exit status.
 
-def sync_vault(*, as_json: bool, reason: str, rebuild: bool = False) -> int:
-    """Run the sync job, showing progress; returns the exit status."""
+    Args:
+        as_json: Print the result for another program.
+        reason: For the run log: who asked.
+        rebuild: Read and cut every note again.
+        confirm_removals: Notes that the guard against mass loss keeps are really gone.
+    """
     paths = data_paths()
     if rebuild:
         _mend(paths)
@@ -43,7 +40,7 @@ def sync_vault(*, as_json: bool, reason: str, rebuild: bool = False) -> int:
 
         # What Dagster writes to the terminal (a full disk in ten lines of SQL) is in its log, or cannot be.
         with _resumable(paths), database_faults(paths.dagster_home, canonical=False), redirect_stderr(StringIO()):
-            result = run_sync(paths, defs, rebuild=rebuild, reason=reason)
+            result = run_sync(paths, defs, rebuild=rebuild, confirm_removals=confirm_removals, reason=reason)
     if as_json:
         print_json(asdict(result))
         return 0 if result.success else 1
@@ -53,6 +50,8 @@ def sync_vault(*, as_json: bool, reason: str, rebuild: bool = False) -> int:
             f"companion doctor tells more, companion reindex mends damaged files; run {result.run_id}",
         )
     _print_result(paths, result)
+    if not confirm_removals and (held := CatalogView(paths.catalog_db).held_removals()):
+        out.say(f"{held.reason}.", style="yellow")
     return 0
 
 
@@ -75,86 +74,6 @@ def _resumable(paths: DataPaths) -> Iterator[None]:
         else:
             err.print("\nStopped. What was done is kept; companion index goes on from there.")
         raise
-
-
-def show_status(note: str | None, *, as_json: bool) -> int:
-    """Print where the vault, or one note, stands; returns the exit status.
-
-    Raises:
-        CompanionError: Nobody has seen the note.
-    """
-    paths = data_paths()
-    if note is None and not as_json and not paths.catalog_db.exists():
-        out.print(_NOTHING)  # and nothing is created by looking
-        return 0
-    catalog = CatalogView(paths.catalog_db)
-    if note is not None:
-        return _show_note(catalog, note, as_json=as_json)
-    try:
-        manifest = read_manifest(paths)
-    except IndexMissing:
-        manifest = None
-    if as_json:
-        print_json(_document(catalog, manifest))
-    elif manifest is None:
-        out.print(_NOTHING)
-    else:
-        _print_status(catalog, manifest)
-    return 0
-
-
-def _document(catalog: CatalogView, manifest: IndexManifest | None) -> dict[str, Any]:
-    return {
-        **asdict(catalog.counts()),
-        "folders": {name: asdict(folder) for name, folder in catalog.counts_by_folder().items()},
-        "skipped_notes": [{"path": path, "reason": reason} for path, reason in catalog.skipped()],
-        "index": json.loads(manifest.to_json()) if manifest else None,
-    }
-
-
-def _print_status(catalog: CatalogView, manifest: IndexManifest) -> None:
-    table = Table("folder", box=None, pad_edge=False)
-    for heading in ("notes", "chunks", "partial", "skipped", "pending"):
-        table.add_column(heading, justify="right")
-    for name, folder in catalog.counts_by_folder().items():
-        problems = (folder.partial, folder.skipped, folder.pending)
-        figures = (f"{folder.notes:,}", f"{folder.chunks:,}", *(f"{figure:,}" if figure else "" for figure in problems))
-        table.add_row(escape(name), *figures)
-    out.print(table)
-    counts = catalog.counts()
-    published = dt.datetime.fromisoformat(manifest.published_at).astimezone()
-    out.say(
-        f"{counts.notes:,} notes, {counts.chunks:,} chunks · {manifest.embedder.model} · {published:%Y-%m-%d %H:%M}"
-    )
-    skipped = catalog.skipped()
-    for path, reason in skipped[:_SHOWN_PROBLEMS]:
-        out.say(f"skipped {path}: {reason}", style="dim")
-    if len(skipped) > _SHOWN_PROBLEMS:
-        out.say(f"and {len(skipped) - _SHOWN_PROBLEMS:,} more: companion status --json", style="dim")
-
-
-def _show_note(catalog: CatalogView, note: str, *, as_json: bool) -> int:
-    state = catalog.note_status(note)
-    if state is None:
-        raise CompanionError(f"no note {note} has been seen", "give its path from the vault's root, with .md")
-    if as_json:
-        print_json(asdict(state))
-        return 0
-    out.print(f"{state.path}: {_standing(state)}", markup=False)
-    if state.reason:
-        out.print(f"  why: {state.reason}", markup=False)
-    out.print(
-        f"  {state.chunks} chunks · read {state.updated_at:%Y-%m-%d %H:%M} UTC · run {state.run_id}", markup=False
-    )
-    return 0
-
-
-def _standing(state: NoteState) -> str:
-    if state.gone:
-        return "its file is gone"
-    if not state.indexed:
-        return "skipped" if state.status == "skipped" else "read, not in the index yet"
-    return "indexed" if state.status == "ok" else "indexed in part"
 
 
 def _print_result(paths: DataPaths, result: "SyncResult") -> None:

@@ -41,6 +41,8 @@ def show_hits(query: str, k: int | None, filters: SearchFilters, *, as_json: boo
             err.print(f"{most} hits are the most (rag.search.max_top_k)", style="dim")
         with Waiting("looking through your notes"):
             found = companion.retriever.retrieve(asked, k=k, filters=filters)
+        if found.notice:
+            err.say(found.notice, style="yellow")
         if as_json:
             print_json({"hits": [hit_document(hit) for hit in found.hits], "understood": {}})
             return

@@ -23,6 +23,7 @@ def serve(port: int | None) -> int:
     settings = load_settings().settings
     if settings.vault.path is None:
         raise CompanionError("no vault is configured", "companion init --vault PATH, or try: companion demo")
+    from companion_assets.daemon.log_rotation import LogLimits
     from companion_assets.daemon.ports import free_port
     from companion_assets.daemon.supervisor import Supervisor
 
@@ -30,7 +31,8 @@ def serve(port: int | None) -> int:
     os.environ["COMPANION_API__PORT"] = str(chosen)
     command = [sys.executable, "-m", "companion_app.serve"]
     say = partial(out.print, markup=False)
-    return Supervisor(data_paths(), command, settings.api.host, chosen, say).run()
+    logs = LogLimits(settings.logging.max_size_mb * 1_000_000, settings.logging.backup_count)
+    return Supervisor(data_paths(), command, settings.api.host, chosen, logs, say).run()
 
 
 def run_demo(question: str | None, stay: bool | None, port: int | None) -> int:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from companion_app.doctor.engines import check_answerer, check_embedder, check_runtime
 from companion_app.doctor.places import check_data_root, check_disk, check_index, check_run_log, check_vault
 from companion_app.doctor.report import Check, Report, Setting, State, render_report
+from companion_app.doctor.watching import check_services, check_watches
 from companion_assets.contracts.errors import CompanionError
 from companion_assets.contracts.paths import DataPaths
 from companion_assets.contracts.settings import Settings, inactive_keys
@@ -32,6 +33,8 @@ def run_doctor(loaded: LoadedSettings, paths: DataPaths) -> Report:
         ("answerer", lambda: check_answerer(settings.model.inference, paths)),
         ("index", lambda: check_index(settings, paths)),
         ("run log", lambda: check_run_log(paths)),
+        ("services", lambda: check_services(settings.vault.indexing, paths)),
+        ("watched folders", lambda: check_watches(settings.vault)),
     ]
     return Report(tuple(_looked(name, look) for name, look in looks), changed)
 

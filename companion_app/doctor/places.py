@@ -3,13 +3,19 @@
 import os
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from companion_app.doctor.file_systems import why_unfit
 from companion_app.doctor.report import Check
+from companion_assets.backends.factory import names_embedder
 from companion_assets.backends.protocols import Embedder
 from companion_assets.contracts.errors import BackendUnavailable, IndexMissing
 from companion_assets.contracts.paths import DataPaths
 from companion_assets.contracts.settings import Settings, VaultSettings
 from companion_assets.stores.data_root import is_inside
+
+if TYPE_CHECKING:
+    from companion_assets.stages.drift import Drift
 
 GIGABYTE = 1_000_000_000
 ROOM_WANTED = 2 * GIGABYTE  # an index of 10,000 notes with its older versions, and a log
@@ -41,11 +47,14 @@ def check_vault(vault: VaultSettings) -> Check:
 
 
 def check_data_root(vault: VaultSettings, paths: DataPaths) -> Check:
-    """Outside the vault, private, writable."""
+    """Outside the vault, on a disk of this machine, private, writable."""
     root = paths.root
     if vault.path and is_inside(root, vault.path):
         detail = f"{root} lies inside the vault {vault.path}"
         return Check("data root", "fail", detail, "set COMPANION_HOME to a folder outside the vault")
+    if unfit := why_unfit(root):
+        fix = "set COMPANION_HOME to a folder on a disk of this machine that no tool syncs"
+        return Check("data root", "warn", f"{root} lies {unfit}: databases break there", fix)
     if not root.exists():
         return Check("data root", "ok", f"{root} will be created when it is needed")
     if not root.is_dir():
@@ -79,25 +88,29 @@ def check_index(settings: Settings, paths: DataPaths) -> Check:
     except IndexMissing:
         return Check("index", "warn", "no notes have been indexed yet", "companion index")
     detail = f"{manifest.notes:,} notes in {manifest.chunks:,} chunks, published {manifest.published_at}"
-    if manifest.embedder.provider != settings.rag.embedding.provider:
-        other = f"{detail}; made by {manifest.embedder.provider}, settings say {settings.rag.embedding.provider}"
+    if not names_embedder(settings.rag.embedding, manifest.embedder):
+        other = f"{detail}; made by {manifest.embedder.model}, the settings name {settings.rag.embedding.model}"
         return Check("index", "warn", other, "companion index")
-    behind = _folders_behind(settings, paths)
-    if behind:
+    drift = _drift(settings, paths)
+    if drift and drift.held:
+        fix = "connect the disk again; or, if they are really gone: companion sync --confirm-removals"
+        return Check("index", "warn", f"{detail}; {drift.held.vanished:,} notes vanished at once and are kept", fix)
+    if behind := sorted(drift.dirty) if drift else []:
         names = ", ".join(behind[:5]) + (" …" if len(behind) > 5 else "")
         return Check("index", "warn", f"{detail}; behind the vault in: {names}", "companion sync")
     return Check("index", "ok", detail)
 
 
-def _folders_behind(settings: Settings, paths: DataPaths) -> list[str]:
+def _drift(settings: Settings, paths: DataPaths) -> "Drift | None":
+    """How far the catalog is behind the vault; None where one of them is not there yet."""
     from companion_assets.stages.drift import measure_drift
     from companion_assets.stages.workspace import Workspace
 
     if settings.vault.path is None or not paths.catalog_db.exists():
-        return []
+        return None
     work = Workspace(paths, settings.vault, settings.security, open_embedder=_no_embedder)
     try:
-        return sorted(measure_drift(work).dirty)
+        return measure_drift(work)
     finally:
         work.close()
 

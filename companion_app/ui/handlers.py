@@ -10,12 +10,13 @@ from companion_app.conversations import RunningTurn
 from companion_app.desk import Desk
 from companion_app.events import Delta, Final, Notice, Sources
 from companion_app.ui.render import TurnRenderer, panel_fault, passage_panel
-from companion_app.ui.status import status_line, welcome
+from companion_app.ui.status import notices, status_line, welcome
 from companion_assets.contracts.errors import CompanionError
 from companion_assets.contracts.records import Citation
 
 _TURNS_SHOWN = 50
 Told = tuple[Any, Any, Any, Any, Any, Any]  # history, live, question, session, send, stop
+Looks = tuple[str, str, str]  # status, notices, welcome
 
 
 class PageHandlers:
@@ -71,20 +72,27 @@ class PageHandlers:
         except CompanionError as fault:
             return panel_fault(fault.message, fault.hint)
 
-    def sync(self, session: str) -> tuple[str, str]:
+    def sync(self, session: str) -> Looks:
         """Start a sync."""
-        try:
-            self._desk.syncs.start("page")
-        except CompanionError as fault:
-            gr.Warning(escape(f"{fault.message}. {fault.hint}"))
-        return self.look(session)
+        return self._sync(session)
 
-    def look(self, session: str) -> tuple[str, str]:
-        """Status line and, in an empty conversation, the welcome."""
+    def confirm(self, session: str) -> Looks:
+        """Start a sync that removes the notes which are held: the person has said so, twice."""
+        return self._sync(session, confirm_removals=True)
+
+    def look(self, session: str) -> Looks:
+        """Status line, what a person should know and, in an empty conversation, the welcome."""
         conversations = self._desk.conversations
         used = bool(session and (conversations.running(session) or conversations.turns(session, 1)))
         standing = self._desk.standing()
-        return status_line(standing), "" if used else welcome(standing, self._name)
+        return status_line(standing), notices(standing), "" if used else welcome(standing, self._name)
+
+    def _sync(self, session: str, *, confirm_removals: bool = False) -> Looks:
+        try:
+            self._desk.syncs.start("page", confirm_removals=confirm_removals)
+        except CompanionError as fault:
+            gr.Warning(escape(f"{fault.message}. {fault.hint}"))
+        return self.look(session)
 
     def _history(self, session: str) -> str:
         return self._renderer.history(self._desk.conversations.turns(session, _TURNS_SHOWN)) if session else ""

@@ -15,6 +15,7 @@ element.addEventListener('click', (click) => {
   const source = click.target.closest('[data-passage]');
   if (source) trigger('open', {passage: source.dataset.passage});
   if (click.target.closest('[data-sync]')) trigger('sync');
+  if (click.target.closest('[data-confirm]')) trigger('confirm');
 });
 """
 _PANEL = """
@@ -40,6 +41,7 @@ def build_page(desk: Desk) -> gr.Blocks:
             sync = gr.Button("Sync now", elem_id="sync", size="sm")
             new = gr.Button("New chat", elem_id="new", size="sm")
             gr.Button("Theme", elem_id="theme", size="sm").click(None, js="() => window.companion.toggleTheme()")
+        notices = gr.HTML(elem_id="notices", js_on_load=_OPENS, apply_default_css=False)
         with gr.Row(elem_id="room"):
             with gr.Column(elem_id="talk"):
                 welcome = gr.HTML(elem_id="welcome", js_on_load=_OPENS, apply_default_css=False)
@@ -68,8 +70,10 @@ def build_page(desk: Desk) -> gr.Blocks:
         page.load(handlers.resume, session, told, **quietly)
         for place in (welcome, history, live):
             place.open(handlers.open, session, panel, **quietly)
-        sync.click(handlers.sync, session, [status, welcome], **quietly)
-        welcome.sync(handlers.sync, session, [status, welcome], **quietly)
-        gr.on([page.load, gr.Timer(_REFRESH_SECONDS).tick], handlers.look, session, [status, welcome], **quietly)
+        looks = [status, notices, welcome]
+        sync.click(handlers.sync, session, looks, **quietly)
+        welcome.sync(handlers.sync, session, looks, **quietly)
+        notices.confirm(handlers.confirm, session, looks, **quietly)
+        gr.on([page.load, gr.Timer(_REFRESH_SECONDS).tick], handlers.look, session, looks, **quietly)
     page.queue(default_concurrency_limit=None, api_open=False)
     return page

@@ -1,27 +1,28 @@
-"""The status line and what stands on the page before the first question."""
+"""The status line, what a person should know, and what stands on the page before the first question."""
 
-import datetime as dt
 from html import escape
 
 from companion_app.desk import Standing
+from companion_app.standing import ago, progress_words
+from companion_assets.contracts.records import HeldRemovals
 from companion_assets.stores.progress import Progress
 
 _MODEL = {"loading": "model loading …", "none": "no model: answers are quotes", "failed": "model failed"}
 
 
 def status_line(standing: Standing) -> str:
-    """Notes, passages, last sync, model; while a sync runs what it does, with a bar."""
+    """Notes, passages, last sync, watch, model; while a sync runs what it does, with a bar."""
+    known, sync = standing.knowledge, standing.sync
     parts = [_index_words(standing)]
-    if standing.sync.running:
-        parts.append(_progress_words(standing.sync.progress))
-    elif standing.index:
-        parts.append(f"synced {_ago(standing.index.published_at)}")
+    if sync.running:
+        parts.append(_progress_words(sync.progress))
+    elif known.index:
+        parts += [f"synced {ago(known.index.published_at)}", known.watching.words]
     model = standing.model
     name = model.model if model.state == "ready" else _MODEL.get(model.state, model.state)
     words = " · ".join(escape(part) for part in parts if part)
-    bar = _bar(standing.sync.progress) if standing.sync.running else ""
-    failure = standing.fault or standing.sync.failure
-    trouble = f'<span class="trouble">{escape(failure)}</span>' if failure else ""
+    bar = _bar(sync.progress) if sync.running else ""
+    trouble = f'<span class="trouble">{escape(sync.failure)}</span>' if sync.failure else ""
     detail = f' title="{escape(model.detail, quote=True)}"' if model.detail else ""
     return (
         f'<div class="status" role="status"><span>{words}</span>'
@@ -30,13 +31,23 @@ def status_line(standing: Standing) -> str:
     )
 
 
+def notices(standing: Standing) -> str:
+    """What a person should know, one line each; notes that are held can be let go with two clicks."""
+    known = standing.knowledge
+    lines = [f"<p>{escape(sentence)}</p>" for sentence in known.notices]
+    if known.held and not known.vault_fault:
+        lines.append(_held(known.held))
+    return f'<div class="notices" role="status">{"".join(lines)}</div>' if lines else ""
+
+
 def welcome(standing: Standing, name: str) -> str:
     """What an empty conversation shows."""
-    if not standing.vault:
+    known, sync = standing.knowledge, standing.sync
+    if not known.vault:
         return _card("No vault yet", "Tell Companion where your notes are: companion init --vault PATH", "")
-    if standing.index is None and standing.sync.running:
-        return _card("Reading your notes", _progress_words(standing.sync.progress), _bar(standing.sync.progress))
-    if standing.index is None:
+    if known.index is None and sync.running:
+        return _card("Reading your notes", _progress_words(sync.progress), _bar(sync.progress))
+    if known.index is None:
         button = '<button type="button" class="act" data-sync>Sync now</button>'
         return _card("Nothing is indexed yet", "Companion reads your notes once; they stay where they are.", button)
     return _card(
@@ -46,41 +57,34 @@ def welcome(standing: Standing, name: str) -> str:
     )
 
 
+def _held(held: HeldRemovals) -> str:
+    """The first click opens the question, the second one answers it."""
+    what = f"{held.vanished:,} {'note' if held.vanished == 1 else 'notes'}"
+    examples = ", ".join(held.examples)
+    return (
+        f"<p>{held.vanished:,} of {held.known:,} notes vanished at once. "
+        "They stay in the index, in case a disk is just not connected.</p>"
+        f'<details><summary>Remove {what} from the index …</summary><p class="aside">Among them: {escape(examples)}</p>'
+        f'<button type="button" class="act" data-confirm>Yes, remove {what}</button></details>'
+    )
+
+
 def _card(title: str, text: str, more: str) -> str:
     return f'<div class="welcome"><h2>{escape(title)}</h2><p>{escape(text)}</p>{more}</div>'
 
 
 def _index_words(standing: Standing) -> str:
-    if standing.index is None:
+    index = standing.knowledge.index
+    if index is None:
         return "" if standing.sync.running else "nothing indexed yet"
-    return f"{standing.index.notes:,} notes · {standing.index.chunks:,} passages"
+    return f"{index.notes:,} notes · {index.chunks:,} passages"
 
 
 def _progress_words(progress: Progress | None) -> str:
-    if progress is None:
-        return "sync is starting …"
-    count = f" {progress.done:,} of {progress.total:,}" if progress.total else ""
-    return f"{progress.phase} {progress.folder}{count}"
+    return progress_words(progress) if progress else "sync is starting …"
 
 
 def _bar(progress: Progress | None) -> str:
     if progress is None or not progress.total:
         return '<progress class="bar" aria-label="Sync"></progress>'
     return f'<progress class="bar" aria-label="Sync" max="{progress.total}" value="{progress.done}"></progress>'
-
-
-def _ago(moment: str) -> str:
-    """How long ago an ISO time was: `5 minutes ago`."""
-    try:
-        then = dt.datetime.fromisoformat(moment)
-    except ValueError:
-        return moment
-    then = then if then.tzinfo else then.replace(tzinfo=dt.UTC)
-    seconds = (dt.datetime.now(dt.UTC) - then).total_seconds()
-    if seconds < 90:
-        return "just now"
-    for size, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
-        if seconds >= size:
-            count = round(seconds / size)
-            return f"{count} {unit}{'' if count == 1 else 's'} ago"
-    return "just now"

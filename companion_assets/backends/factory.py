@@ -5,9 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from companion_assets.backends.llama_options import EngineName
+from companion_assets.backends.ollama_client import with_tag
 from companion_assets.backends.protocols import Embedder, Generator
 from companion_assets.backends.weights import ANSWERERS, answerer_available, ensure_answerer, find_embedder_weights
 from companion_assets.contracts.errors import BackendUnavailable
+from companion_assets.contracts.manifests import EmbedderSpec
 from companion_assets.contracts.paths import DataPaths, model_cache_dir
 from companion_assets.contracts.settings_knowledge import EmbeddingSettings
 from companion_assets.contracts.settings_model import InferenceSettings
@@ -30,6 +32,47 @@ def open_embedder(settings: EmbeddingSettings) -> Embedder:
             f"set rag.embedding.dimensions to {found}, or remove it",
         )
     return embedder
+
+
+def reopen_embedder(spec: EmbedderSpec, settings: EmbeddingSettings) -> Embedder:
+    """The embedder that made an index, whichever one the settings name by now.
+
+    Args:
+        spec: From the manifest of the index.
+        settings: In force: where a server listens, and how much it is sent at once.
+
+    Raises:
+        BackendUnavailable: It cannot be opened any more, or another model answers to its name.
+    """
+    wanted = {"provider": spec.provider, "model": _model_of(spec, settings), "dimensions": spec.dimensions}
+    embedder = open_embedder(settings.model_copy(update=wanted))
+    if embedder.spec.embedder_id == spec.embedder_id:
+        return embedder
+    embedder.close()
+    raise BackendUnavailable(
+        f"the model {spec.model} is not the one any more that made the index", "companion sync makes the index anew"
+    )
+
+
+def names_embedder(settings: EmbeddingSettings, spec: EmbedderSpec) -> bool:
+    """Whether the settings name this embedder. Names alone are compared; nothing is opened."""
+    if settings.provider != spec.provider or settings.dimensions not in (None, spec.dimensions):
+        return False
+    match settings.provider:
+        case "ollama":
+            return with_tag(settings.model) == spec.model
+        case "llama_cpp":
+            return Path(settings.model).expanduser().absolute() == Path(spec.location)
+        case "embedded":
+            return settings.model == spec.model
+
+
+def _model_of(spec: EmbedderSpec, settings: EmbeddingSettings) -> str:
+    """What the settings would have to name. A GGUF file that was moved may be the one they name now."""
+    if spec.provider != "llama_cpp":
+        return spec.model
+    moved = not Path(spec.location).is_file() and settings.provider == spec.provider
+    return settings.model if moved else spec.location
 
 
 def _embedder(settings: EmbeddingSettings) -> Embedder:

@@ -58,6 +58,7 @@ class LlamaCppEmbedder:
             pooling=card["pooling"],
             query_prefix=prefixes.query,
             passage_prefix=prefixes.passage,
+            location=str(path.absolute()),
         )
         self._tokenizer = GgufTokenizer(self._worker)
         self._batches = BatchEmbedding(self._request, self._tokenizer, batch_size, self._spec.max_tokens)

@@ -13,6 +13,7 @@ from typing import IO
 
 from companion_assets.contracts.errors import CompanionError
 from companion_assets.contracts.paths import DataPaths
+from companion_assets.daemon.log_rotation import LogLimits, rotate
 from companion_assets.daemon.reaper import READY, signal_group
 
 _STOP_SECONDS = 10.0
@@ -31,7 +32,7 @@ class Children:
 
     def __init__(self, paths: DataPaths) -> None:
         self._paths = paths
-        self._running: list[tuple[str, subprocess.Popen[bytes]]] = []
+        self._running: dict[str, subprocess.Popen[bytes]] = {}
 
     def __enter__(self) -> "Children":
         self._reaper = subprocess.Popen(
@@ -54,7 +55,8 @@ class Children:
         self._reaper.communicate()
 
     def start(self, name: str, command: Sequence[str]) -> None:
-        """Start a process that logs to `logs/<name>.log`."""
+        """Start a process that logs to `logs/<name>.log`; one of that name must have ended."""
+        self._bury(name)
         with self.log_of(name).open("ab") as sink:
             process = subprocess.Popen(
                 command,
@@ -64,14 +66,17 @@ class Children:
                 env={**os.environ, "DAGSTER_HOME": str(self._paths.dagster_home)},
                 process_group=0,
             )
-        self._running.append((name, process))
-        watched = _stream(self._reaper.stdin)
-        watched.write(f"{process.pid}\n")
-        watched.flush()
+        self._running[name] = process
+        self._tell_reaper(process.pid)
 
-    def ended(self) -> str | None:
-        """A process that ended by itself; None while all run."""
-        return next((name for name, process in self._running if process.poll() is not None), None)
+    def ended(self) -> dict[str, int]:
+        """Processes that ended by themselves, with their exit statuses."""
+        return {name: status for name, process in self._running.items() if (status := process.poll()) is not None}
+
+    def rotate_logs(self, limits: LogLimits) -> None:
+        """Keep the logs of all processes within limits."""
+        for name in self._running:
+            rotate(self.log_of(name), limits)
 
     def log_of(self, name: str) -> Path:
         """Where a process writes what it says."""
@@ -86,11 +91,24 @@ class Children:
             return next((line for line in reversed(lines) if not line.startswith("hint:")), "")
         return ""
 
+    def _bury(self, name: str) -> None:
+        """End what an ended process has left behind, and forget it."""
+        process = self._running.pop(name, None)
+        if process is not None:
+            signal_group(process.pid, SIGKILL)
+            self._tell_reaper(-process.pid)
+
+    def _tell_reaper(self, group: int) -> None:
+        watched = _stream(self._reaper.stdin)
+        watched.write(f"{group}\n")
+        watched.flush()
+
     def _stop(self) -> None:
-        for _, process in reversed(self._running):
+        running = list(self._running.values())
+        for process in reversed(running):
             signal_group(process.pid, SIGTERM)
         deadline = time.monotonic() + _STOP_SECONDS
-        for _, process in self._running:
+        for process in running:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(max(0.1, deadline - time.monotonic()))
             # Also when it has ended: what it started may live on.

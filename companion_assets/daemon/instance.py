@@ -1,10 +1,11 @@
 """Dagster's instance under the data root: one run log for terminal, page, sensor and Dagster's own UI."""
 
+import hashlib
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 import dagster as dg
@@ -16,9 +17,11 @@ from companion_assets.stores.data_root import prepare_data_root
 
 LOCATION = "companion"
 
+_BEFORE_WE_KEPT_HASHES = ("5124547200376b453a916d208f32895cefbd74984bd6c2b7829847853fb6e9b7",)
+
 
 def prepare_dagster_home(paths: DataPaths) -> Path:
-    """Create the instance folder with our settings; a file the person changed is kept.
+    """Create the instance folder with our settings. A file the person changed is kept, an older one of ours renewed.
 
     Raises:
         StoreError: The folder cannot be written.
@@ -27,15 +30,40 @@ def prepare_dagster_home(paths: DataPaths) -> Path:
     home = paths.dagster_home
     try:
         home.mkdir(mode=0o700, exist_ok=True)
-        target = home / "dagster.yaml"
-        if not target.exists():
-            template = files("companion_assets.daemon") / "dagster.yaml"
-            partial = target.with_suffix(f".{os.getpid()}")
-            partial.write_text(template.read_text(encoding="utf-8"), encoding="utf-8")
-            shutil.move(partial, target)
+        _renew(home / "dagster.yaml", home / ".dagster.yaml.written", _template().read_bytes())
     except OSError as fault:
         raise StoreError(f"{home} cannot be written: {fault.strerror}", "check the disk and its permissions") from fault
     return home
+
+
+def _renew(target: Path, written: Path, template: bytes) -> None:
+    """Write the template where there is nothing, or something we wrote ourselves.
+
+    Args:
+        target: The file.
+        written: Hashes of all that was ever written there by us, one a line.
+        template: What it should hold.
+    """
+    found = target.read_bytes() if target.exists() else None
+    if found == template:
+        return
+    ours = {*_BEFORE_WE_KEPT_HASHES, *(written.read_text(encoding="ascii").split() if written.exists() else ())}
+    if found is not None and _sha(found) not in ours:
+        return
+    # First the note, then the file: killed between the two, the next start knows the old file for ours.
+    with written.open("a", encoding="ascii") as notes:
+        notes.write(f"{_sha(template)}\n")
+    partial = target.with_suffix(f".{os.getpid()}")
+    partial.write_bytes(template)
+    partial.replace(target)
+
+
+def _template() -> Traversable:
+    return files("companion_assets.daemon") / "dagster.yaml"
+
+
+def _sha(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 @contextmanager

@@ -1,34 +1,29 @@
-"""One way to start a sync, whoever asks: through the running daemon if there is one, else in this process.
+"""One way to start a sync, whoever asks: through the running services if there are any, else in this process.
 
-Either way it is a run of the same job, in the same run log. Uses three private names of Dagster 1.13 (the minor
-version is pinned, `tests/daemon` holds the contract): how the UI finds the job of a run again, and how an existing run
-is executed in this process.
+Either way it is a run of the same job, in the same run log.
 """
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import dagster as dg
-from dagster._core.definitions.job_base import InMemoryJob
-from dagster._core.execution.api import execute_run
-from dagster._core.remote_origin import RegisteredCodeLocationOrigin, RemoteJobOrigin, RemoteRepositoryOrigin
-from dagster_graphql import DagsterGraphQLClient, DagsterGraphQLClientError
 
 from companion_assets.contracts.errors import CompanionError, StoreError
 from companion_assets.contracts.paths import DataPaths
+from companion_assets.daemon.dagster_internals import create_run, execute_here, faults_of, was_interrupted
+from companion_assets.daemon.dagster_page import submit_run
 from companion_assets.daemon.instance import LOCATION, open_instance
 from companion_assets.daemon.running import running_services
 from companion_assets.defs.knowledge.jobs import SYNC_JOB
-from companion_assets.defs.knowledge.partitions import VAULT_FOLDERS, range_tags
+from companion_assets.defs.knowledge.partitions import VAULT_FOLDERS, covering_tags
 from companion_assets.defs.maintenance.dead_runs import fail_dead_runs
 from companion_assets.defs.resources import open_workspace
+from companion_assets.defs.run_tags import FAST_LANE, LANE_TAG, REASON_TAG
 from companion_assets.stages.drift import measure_drift
-from companion_assets.stages.sync import REBUILD_TAG
+from companion_assets.stages.sync import CONFIRM_TAG, REBUILD_TAG
 
-_QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
-_POLL_SECONDS = 0.3
+_POLL_SECONDS = 0.1
 _SECONDS_BETWEEN_LOOKS = 5.0
 _OF_THE_WHOLE = ("vault_", "index_")  # metadata that every partition of a run repeats
 
@@ -51,7 +46,12 @@ class SyncResult:
 
 
 def run_sync(
-    paths: DataPaths, definitions: dg.Definitions, *, rebuild: bool = False, reason: str = "manual"
+    paths: DataPaths,
+    definitions: dg.Definitions,
+    *,
+    rebuild: bool = False,
+    confirm_removals: bool = False,
+    reason: str = "manual",
 ) -> SyncResult:
     """Bring the index up to date and wait for it.
 
@@ -59,6 +59,7 @@ def run_sync(
         paths: The data root.
         definitions: Where the job is found when it runs in this process.
         rebuild: Read and cut every note again (vectors of equal text are kept).
+        confirm_removals: Notes that the guard against mass loss keeps are really gone.
         reason: For the run log: who asked.
 
     Raises:
@@ -73,7 +74,7 @@ def run_sync(
         keys = add_folders(instance)
         if not keys:
             return SyncResult("", True, time.perf_counter() - started, {})
-        tags = {**range_tags(keys), "companion/reason": reason, **({REBUILD_TAG: "true"} if rebuild else {})}
+        tags = _tags(keys, keys, reason, rebuild=rebuild, confirm_removals=confirm_removals)
         run_id = _launch(paths, tags) or _execute(instance, definitions, tags)
         run = _wait(instance, paths, run_id)
         success = run.is_success
@@ -81,59 +82,102 @@ def run_sync(
         return SyncResult(run_id, success, time.perf_counter() - started, _counts(instance, run_id), failure)
 
 
-def add_folders(instance: dg.DagsterInstance) -> list[str]:
-    """Register the vault's folders as partitions; returns all keys in the instance's order."""
-    with open_workspace() as work:
-        drift = measure_drift(work)
-    known = instance.get_dynamic_partitions(VAULT_FOLDERS)
-    new = [folder for folder in drift.folders if folder not in known]
-    if new:
-        instance.add_dynamic_partitions(VAULT_FOLDERS, new)
-    return list(instance.get_dynamic_partitions(VAULT_FOLDERS))
-
-
-def launch_sync(paths: DataPaths, *, reason: str = "page") -> str:
-    """Start a sync and return its run id at once; needs the running services.
+def launch_sync(paths: DataPaths, *, confirm_removals: bool = False, reason: str = "page") -> str:
+    """Start a sync of every folder and return its run id at once; "" if there is no folder. Needs the services.
 
     Raises:
-        CompanionError: No daemon runs.
+        VaultError: The vault cannot be read.
+        CompanionError: The services do not run.
     """
     with open_instance(paths) as instance:
         fail_dead_runs(instance)
         keys = add_folders(instance)
-    run_id = _launch(paths, {**range_tags(keys), "companion/reason": reason}) if keys else ""
+    if not keys:
+        return ""
+    return _launched(paths, _tags(keys, keys, reason, confirm_removals=confirm_removals))
+
+
+def launch_folders(paths: DataPaths, folders: Collection[str], *, reason: str) -> str:
+    """Start a sync of some folders and return its run id at once. Needs the running services.
+
+    It is one run over the range from the first to the last of them; an unchanged folder between them costs little.
+
+    Args:
+        paths: The data root.
+        folders: Top-level folders, at least one; what is not known yet is registered.
+        reason: For the run log: who asked.
+
+    Raises:
+        StoreError: The data root cannot be written.
+        CompanionError: The services do not run.
+    """
+    with open_instance(paths) as instance:
+        keys = _register(instance, sorted(folders))
+    return _launched(paths, _tags(keys, folders, reason))
+
+
+def add_folders(instance: dg.DagsterInstance) -> list[str]:
+    """Register the vault's folders as partitions; returns all keys in the instance's order."""
+    with open_workspace() as work:
+        drift = measure_drift(work)
+    return _register(instance, sorted({*drift.folders, *drift.dirty}))
+
+
+def _register(instance: dg.DagsterInstance, folders: Sequence[str]) -> list[str]:
+    known = instance.get_dynamic_partitions(VAULT_FOLDERS)
+    new = [folder for folder in folders if folder not in known]
+    if not new:
+        return list(known)
+    instance.add_dynamic_partitions(VAULT_FOLDERS, new)
+    return list(instance.get_dynamic_partitions(VAULT_FOLDERS))
+
+
+def _tags(
+    keys: Sequence[str],
+    folders: Collection[str],
+    reason: str,
+    *,
+    rebuild: bool = False,
+    confirm_removals: bool = False,
+) -> dict[str, str]:
+    """Tags of the run that covers these folders of all `keys`."""
+    tags = {**covering_tags(keys, folders), REASON_TAG: reason}
+    if confirm_removals:
+        tags[CONFIRM_TAG] = "true"
+    if rebuild:
+        tags[REBUILD_TAG] = "true"
+    else:
+        tags[LANE_TAG] = FAST_LANE  # a rebuild takes minutes and memory that the worker has better use for
+    return tags
+
+
+def _launched(paths: DataPaths, tags: Mapping[str, str]) -> str:
+    run_id = _launch(paths, tags)
     if run_id is None:
         raise CompanionError("the background services are not running", "start them with: companion up")
     return run_id
 
 
 def _launch(paths: DataPaths, tags: Mapping[str, str]) -> str | None:
-    """Ask the running webserver for the run; None when there is none or it does not answer."""
+    """Ask the running services for the run; None when there are none or they do not answer."""
     services = running_services(paths)
-    if services is None:
-        return None
-    try:
-        client = DagsterGraphQLClient("127.0.0.1", port_number=services.dagster_port)
-        return str(
-            client.submit_job_execution(
-                SYNC_JOB, repository_location_name=LOCATION, repository_name="__repository__", tags=dict(tags)
-            )
-        )
-    except (DagsterGraphQLClientError, OSError):
-        return None
+    return submit_run(services, SYNC_JOB, tags=tags, run_config=_saying("ERROR")) if services else None
 
 
 def _execute(instance: dg.DagsterInstance, definitions: dg.Definitions, tags: Mapping[str, str]) -> str:
     """The run, executed in this process."""
     job = definitions.resolve_job_def(SYNC_JOB)
-    repository = RemoteRepositoryOrigin(RegisteredCodeLocationOrigin(LOCATION), "__repository__")
-    run = instance.create_run_for_job(
-        job, tags=dict(tags), run_config=_QUIET, remote_job_origin=RemoteJobOrigin(repository, SYNC_JOB)
-    )
-    execute_run(InMemoryJob(job), run, instance)
-    if any(chain[-1].cls_name == "DagsterExecutionInterruptedError" for chain in _faults(instance, run.run_id)):
-        raise KeyboardInterrupt  # Dagster took it for a failed step
+    tags = {name: value for name, value in tags.items() if name != LANE_TAG}
+    run = create_run(instance, job, LOCATION, tags=tags, run_config=_saying("CRITICAL"))
+    execute_here(instance, job, run)
+    if was_interrupted(instance, run.run_id):
+        raise KeyboardInterrupt
     return run.run_id
+
+
+def _saying(level: str) -> dict[str, object]:
+    """What a run writes to the standard error of its process; the run log has it all."""
+    return {"loggers": {"console": {"config": {"log_level": level}}}}
 
 
 def _wait(instance: dg.DagsterInstance, paths: DataPaths, run_id: str) -> dg.DagsterRun:
@@ -174,22 +218,9 @@ def _counts(instance: dg.DagsterInstance, run_id: str) -> dict[str, dict[str, in
 
 def _failure(instance: dg.DagsterInstance, run_id: str) -> str:
     """What stopped the first failed step, or the run: our own words where there are any, else the innermost cause."""
-    for chain in _faults(instance, run_id):
+    for chain in faults_of(instance, run_id):
         messages = [str(error.message).strip() for error in chain]
         ours = (message for message in messages if message.startswith(CompanionError.__module__))
         chosen = next(ours, messages[-1])
         return chosen.partition(": ")[2] or chosen
     return "the run failed; see its log"
-
-
-def _faults(instance: dg.DagsterInstance, run_id: str) -> Iterator[list[Any]]:
-    """Dagster's errors of the failed steps, then of the run: each with its causes, the innermost last."""
-    for kind in (dg.DagsterEventType.STEP_FAILURE, dg.DagsterEventType.RUN_FAILURE):
-        for entry in instance.all_logs(run_id, of_type=kind):
-            error: Any = getattr(entry.get_dagster_event().event_specific_data, "error", None)
-            chain = []
-            while error is not None:
-                chain.append(error)
-                error = error.cause
-            if chain:
-                yield chain

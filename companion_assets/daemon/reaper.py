@@ -1,8 +1,9 @@
 """Ends the services when their supervisor was killed and could not do it itself.
 
-The supervisor starts this as a process of its own and tells it every process group it makes, one a line. When that
-pipe closes, whatever is left of the groups is ended: grandchildren too (runs, the model's process), which a
-parent-death signal would miss, and on every Unix. After a proper end there is nothing left to do.
+The supervisor starts this as a process of its own and tells it every process group it makes, one a line, and with a
+minus sign every one that is no more: its number may be another's by then. When that pipe closes, whatever is left of
+the groups is ended: grandchildren too (runs, the model's process), which a parent-death signal would miss, and on every
+Unix. After a proper end there is nothing left to do.
 """
 
 import os
@@ -28,7 +29,10 @@ def main(lock_file: str) -> None:
     with FileLock(Path(lock_file), mode=0o600):
         sys.stdout.write(READY)
         sys.stdout.flush()
-        groups = [int(line) for line in sys.stdin]
+        groups: set[int] = set()
+        for line in sys.stdin:
+            number = int(line)
+            (groups.add if number > 0 else groups.discard)(abs(number))
         end_groups(groups)
 
 

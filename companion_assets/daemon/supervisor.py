@@ -1,6 +1,7 @@
 """`companion up`: one process that owns all others, starts them in order and takes them with it when it ends.
 
-Its children: the app, the code server (our assets over gRPC), Dagster's webserver and Dagster's daemon.
+Its children: the app, the code server (our assets over gRPC), Dagster's webserver, Dagster's daemon and the worker.
+When the worker ends it is started again, since others do its work meanwhile; when another one ends, all end.
 """
 
 import signal
@@ -17,14 +18,21 @@ from filelock import FileLock, Timeout
 from companion_assets.contracts.errors import CompanionError
 from companion_assets.contracts.paths import DataPaths
 from companion_assets.daemon.children import Children
+from companion_assets.daemon.dagster_internals import DAEMON_MODULE
 from companion_assets.daemon.instance import LOCATION, open_instance
+from companion_assets.daemon.log_rotation import LogLimits
 from companion_assets.daemon.ports import free_port, http_address, is_taken, require_free
+from companion_assets.daemon.revival import Revival
 from companion_assets.daemon.running import Services, announce, running_services, withdraw
 from companion_assets.defs.maintenance.dead_runs import fail_dead_runs
 from companion_assets.stores.data_root import prepare_data_root
+from companion_assets.stores.database import database_faults
 from companion_assets.stores.process_mark import ProcessMark
 
 _START_SECONDS = 180.0
+_SECONDS_BETWEEN_LOOKS = 0.3
+_PYTHON = (sys.executable, "-m")
+_DEFINITIONS = "companion_assets.definitions"
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -38,7 +46,11 @@ class Service:
 
     name: str
     command: Sequence[str]
-    ready: Callable[[], bool]
+    ready: Callable[[], bool] = lambda: True
+
+
+# Nobody waits for it: until it is ready, runs go where they go without it.
+_WORKER = Service("worker", [*_PYTHON, "companion_assets.daemon.worker", _DEFINITIONS])
 
 
 class Supervisor:
@@ -47,16 +59,24 @@ class Supervisor:
     Args:
         paths: The data root.
         app_command: How to start the app; it must listen on `app_host` and `app_port`.
+        logs: How much is kept of the services' logs.
         say: Receives one line per step.
     """
 
     def __init__(
-        self, paths: DataPaths, app_command: Sequence[str], app_host: str, app_port: int, say: Callable[[str], None]
+        self,
+        paths: DataPaths,
+        app_command: Sequence[str],
+        app_host: str,
+        app_port: int,
+        logs: LogLimits,
+        say: Callable[[str], None],
     ) -> None:
         self._paths = paths
         self._app_command = app_command
         self._app_host = app_host
         self._app_port = app_port
+        self._logs = logs
         self._say = say
         self._stopping = False
 
@@ -93,14 +113,33 @@ class Supervisor:
         announce(self._paths, services)
         try:
             self._tell(f"Companion is at {services.app_url} · Dagster at {services.dagster_url} · Ctrl-C ends both")
-            while not self._stopping:
-                if name := children.ended():
-                    self._tell(_obituary(children, name, "ended unexpectedly"))
-                    return 1
-                time.sleep(0.3)
-            return 0
+            return self._keep(children)
         finally:
             withdraw(self._paths)
+
+    def _keep(self, children: Children) -> int:
+        """Look after the processes until told to stop, or one has ended that the others need."""
+        worker = Revival(time.monotonic())
+        while not self._stopping:
+            ended = children.ended()
+            if name := next((name for name in ended if name != _WORKER.name), None):
+                self._tell(_obituary(children, name, "ended unexpectedly"))
+                return 1
+            if _WORKER.name in ended:
+                self._revive(children, worker, ended[_WORKER.name])
+            children.rotate_logs(self._logs)
+            time.sleep(_SECONDS_BETWEEN_LOOKS)
+        return 0
+
+    def _revive(self, children: Children, worker: Revival, status: int) -> None:
+        """Put right what the worker left behind, and start it again when it is time."""
+        if worker.note_end(time.monotonic()):
+            if status:
+                self._tell(_obituary(children, _WORKER.name, "ended and is started again"))
+            with suppress(CompanionError):  # else whoever comes next does it
+                self._free_runs()
+        if worker.is_due(time.monotonic()):
+            children.start(_WORKER.name, _WORKER.command)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -121,7 +160,11 @@ class Supervisor:
     def _tidy(self) -> None:
         """Leave nothing of an earlier crash in the way, and the run log ready for the services."""
         withdraw(self._paths)
-        with open_instance(self._paths) as instance:
+        self._free_runs()
+
+    def _free_runs(self) -> None:
+        home = self._paths.dagster_home
+        with database_faults(home, canonical=False), open_instance(self._paths) as instance:
             fail_dead_runs(instance)
 
     def _waves(self, services: Services, grpc: int) -> list[list[Service]]:
@@ -132,32 +175,32 @@ class Supervisor:
             f"      port: {grpc}\n      location_name: {LOCATION}\n",
             encoding="utf-8",
         )
-        python = [sys.executable, "-m"]
-        code = ["-m", "companion_assets.definitions", "--location-name", LOCATION]
+        code = ["-m", _DEFINITIONS, "--location-name", LOCATION]
         listen = ["-h", "127.0.0.1", "-p"]
         return [
             [
                 Service("app", self._app_command, lambda: _answers(f"{services.app_url}/api/health")),
                 Service(
                     "code-server",
-                    [*python, "dagster", "api", "grpc", *code, *listen, str(grpc)],
+                    [*_PYTHON, "dagster", "api", "grpc", *code, *listen, str(grpc)],
                     lambda: is_taken(grpc),
                 ),
             ],
             [
                 Service(
                     "webserver",
-                    [*python, "dagster_webserver", *listen, str(services.dagster_port), "-w", str(workspace)],
+                    [*_PYTHON, "dagster_webserver", *listen, str(services.dagster_port), "-w", str(workspace)],
                     lambda: _answers(f"{services.dagster_url}/server_info"),
                 ),
-                Service("daemon", [*python, "dagster._daemon", "run", "-w", str(workspace)], lambda: True),
+                Service("daemon", [*_PYTHON, DAEMON_MODULE, "run", "-w", str(workspace)]),
             ],
+            [_WORKER],
         ]
 
     def _is_up(self, service: Service, children: Children) -> bool:
         deadline = time.monotonic() + _START_SECONDS
         while not self._stopping and time.monotonic() < deadline:
-            if name := children.ended():
+            if name := next(iter(children.ended()), None):
                 self._tell(_obituary(children, name, "ended while starting"))
                 return False
             if service.ready():

@@ -9,6 +9,7 @@ import errno
 import hashlib
 import os
 import stat
+import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path, PureWindowsPath
@@ -50,8 +51,13 @@ def check_vault(root: Path) -> None:
     """See that the vault is there and holds something.
 
     Raises:
-        VaultError: The folder is missing, no folder, unreadable or wholly empty.
+        VaultError: The folder is missing, no folder, unreadable or wholly empty, or names in it cannot be read.
     """
+    if (encoding := sys.getfilesystemencoding()) != "utf-8":  # notes of other names would seem to be gone
+        raise VaultError(
+            f"The file names of the vault {root} are UTF-8, and this process reads them as {encoding}.",
+            "Set PYTHONUTF8=1, or a locale such as C.UTF-8.",
+        )
     try:
         if is_folder := root.is_dir():
             with os.scandir(root) as entries:

@@ -218,14 +218,15 @@ class IndexWriter:
     def prune(self, grace_minutes: float = 10.0, *, force: bool = False) -> None:
         """Compact, and drop versions and retired tables that no reader can still be using.
 
-        Does nothing before `publish`, nor while few versions have piled up: it costs about a second for 20,000 rows.
+        Does nothing before `publish`, nor while few versions can be dropped: compacting writes the whole table anew,
+        which takes about a second for 20,000 rows.
 
         Args:
             grace_minutes: How long a reader may go on with what it has; with 0, a question under way may fail.
-            force: Even if few versions have piled up.
+            force: Even if few versions can be dropped.
         """
         served = self._served()
-        if served is None or not self.is_live or not (force or len(self._table.list_versions()) > MANY_VERSIONS):
+        if served is None or not self.is_live or not (force or self._droppable(grace_minutes) > MANY_VERSIONS):
             return
         # Optimising makes versions of its own, and cleaning refuses while the tag is on an old one: move it between.
         self._table.optimize(cleanup_older_than=_NEVER)
@@ -234,6 +235,11 @@ class IndexWriter:
             warnings.simplefilter("ignore", UserWarning)  # LanceDB's word on a grace of zero, which is ours to choose
             self._table.optimize(cleanup_older_than=dt.timedelta(minutes=grace_minutes))
         index_table.remove_retired(self._paths, older_than=time.time() - grace_minutes * 60)
+
+    def _droppable(self, grace_minutes: float) -> int:
+        """How many versions no reader can still be using."""
+        limit = time.time() - grace_minutes * 60
+        return sum(version["timestamp"].timestamp() < limit for version in self._table.list_versions())
 
     def _open_last(self) -> "Table | None":
         """The served table of this embedder, else its youngest unfinished one; a broken one is passed over."""

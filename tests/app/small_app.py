@@ -4,6 +4,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import uvicorn
@@ -16,9 +17,10 @@ from companion_assets.backends.protocols import Embedder, Token
 from companion_assets.backends.protocols import Generator as Model
 from companion_assets.backends.reply_stream import ReplyStream
 from companion_assets.backends.scripted import ScriptedGenerator
+from companion_assets.contracts.manifests import EmbedderSpec
 from companion_assets.contracts.paths import DataPaths, data_paths
 from companion_assets.contracts.records import Message
-from companion_assets.contracts.settings import EmbeddingSettings
+from companion_assets.contracts.settings_knowledge import EMBEDDED_MODEL
 from companion_assets.stages import sync
 from companion_assets.stages.publishing import open_publisher
 from companion_assets.stages.workspace import Workspace
@@ -64,13 +66,22 @@ class SlowModel(ScriptedGenerator):
             yield token
 
 
+class SmallEmbedder(HashEmbedder):
+    """Goes by the name that the settings have by default, without its weights."""
+
+    @property
+    def spec(self) -> EmbedderSpec:
+        """The identity of these vectors."""
+        return replace(super().spec, provider="embedded", model=EMBEDDED_MODEL)
+
+
 class SmallCompanion(Companion):
     """The app's own wiring with engines that need no weights."""
 
     model: Model | None = None
 
-    def _open_embedder(self, settings: EmbeddingSettings) -> Embedder:
-        return HashEmbedder()
+    def _reopen_embedder(self, spec: EmbedderSpec) -> Embedder:
+        return SmallEmbedder()
 
     def _open_generator(self) -> Model | None:
         return self.model
@@ -84,7 +95,7 @@ def write_vault(root: Path, notes: dict[str, str]) -> Path:
     return root
 
 
-def index_vault(paths: DataPaths, open_embedder: Callable[[], Embedder] = HashEmbedder) -> None:
+def index_vault(paths: DataPaths, open_embedder: Callable[[], Embedder] = SmallEmbedder) -> None:
     """Bring the index up to date, with the steps the pipeline takes."""
     settings = load_settings().settings
     work = Workspace(paths, settings.vault, settings.security, open_embedder, "test-run")

@@ -14,6 +14,7 @@ from companion_assets.contracts.paths import DataPaths
 from companion_assets.stores.catalog import Catalog
 from companion_assets.stores.index_table import write_manifest
 from companion_assets.stores.settings_file import LoadedSettings, load_settings
+from tests.app.small_app import index_vault
 
 
 @pytest.fixture
@@ -57,7 +58,7 @@ def test_a_vault_that_is_none_fails_without_stopping_the_rest(tmp_path: Path, va
     checks = examined(loaded_with(tmp_path, f"vault:\n  path: {tmp_path / path}\n"), tmp_path / "home")
     assert checks["vault"].state == "fail"
     assert str(tmp_path / path) in checks["vault"].detail
-    assert len(checks) == 10
+    assert len(checks) == 12
 
 
 def test_a_vault_without_a_note_is_a_warning(tmp_path: Path) -> None:
@@ -158,8 +159,8 @@ def test_the_json_form_is_plain(tmp_path: Path, vault: Path) -> None:
     assert REPORT.healthy is False
 
 
-def publish(paths: DataPaths, provider: str = "embedded") -> None:
-    spec = EmbedderSpec(provider, "some-model", "d1", 3, 512)
+def publish(paths: DataPaths, model: str = "multilingual-e5-small") -> None:
+    spec = EmbedderSpec("embedded", model, "d1", 3, 512)
     paths.index_dir.mkdir(parents=True)
     write_manifest(paths, IndexManifest("t1", spec, None, chunks=7, notes=2, version=1, published_at="2026-11-30"))
 
@@ -171,10 +172,10 @@ def test_a_published_index_is_shown_with_its_figures(tmp_path: Path, vault: Path
 
 
 def test_an_index_of_another_embedder_is_a_warning(tmp_path: Path, vault: Path) -> None:
-    publish(DataPaths(tmp_path / "home"), provider="ollama")
+    publish(DataPaths(tmp_path / "home"), model="some-model")
     check = examined(loaded_with(tmp_path, f"vault:\n  path: {vault}\n"), tmp_path / "home")["index"]
     assert (check.state, check.fix) == ("warn", "companion index")
-    assert "made by ollama" in check.detail
+    assert "made by some-model, the settings name multilingual-e5-small" in check.detail
 
 
 def test_an_index_behind_the_vault_names_the_folders(tmp_path: Path, vault: Path) -> None:
@@ -195,3 +196,18 @@ def test_a_damaged_manifest_is_named_with_its_fix(tmp_path: Path) -> None:
     check = examined(loaded_with(tmp_path, ""), paths.root)["index"]
     assert check.state == "fail"
     assert "companion reindex" in check.fix
+
+
+def test_notes_that_are_held_are_told_with_both_ways_on(
+    tmp_path: Path, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COMPANION_VAULT__PATH", str(vault))
+    paths = DataPaths(tmp_path / "home")
+    index_vault(paths)
+    for note in vault.rglob("*.md"):
+        note.unlink()
+    (vault / "Day.png").write_bytes(b"x")
+    check = examined(loaded_with(tmp_path, f"vault:\n  path: {vault}\n"), paths.root)["index"]
+    assert check.state == "warn"
+    assert "2 notes vanished at once and are kept" in check.detail
+    assert "--confirm-removals" in check.fix

@@ -20,9 +20,9 @@ def test_syncing_in_a_conversation_does_not_bring_the_welcome_back(
     ProgressFile(data_paths().progress_file).report("reading", 0, 1)  # one runs already: none is started here
     handlers = PageHandlers(desk)
     with pytest.warns(UserWarning, match="running already"):
-        status, welcome = handlers.sync("used")
+        status, _, welcome = handlers.sync("used")
     assert "reading" in status
     assert welcome == ""
     with pytest.warns(UserWarning, match="running already"):
-        assert "What would you like to know?" in handlers.sync("")[1]
+        assert "What would you like to know?" in handlers.sync("")[2]
     desk.close()

@@ -3,6 +3,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from companion_assets.contracts.paths import data_paths
+from tests.app.small_app import index_vault
 from tests.browser.conftest import REPLY, Open, Serve, ask, screenshot
 
 pytestmark = pytest.mark.browser
@@ -144,6 +146,28 @@ def test_before_the_first_sync_the_page_offers_one_and_shows_it(serve: Serve, op
     expect(page.locator("progress.bar").first).to_be_visible()
     expect(page.locator(".welcome h2")).to_have_text("What would you like to know?", timeout=120_000)
     expect(page.locator(".status")).to_contain_text("3 notes")
+
+
+def test_notes_that_vanished_at_once_leave_the_index_only_after_two_clicks(serve: Serve, open_page: Open) -> None:
+    app = serve()
+    for note in app.vault.rglob("*.md"):
+        note.unlink()
+    (app.vault / "Cello.png").write_bytes(b"x")
+    index_vault(data_paths())
+    page = open_page(app.address)
+    notices = page.locator(".notices")
+    expect(notices).to_contain_text("3 of 3 notes vanished at once. They stay in the index")
+    expect(page.locator(".status")).to_contain_text("3 notes")
+    confirm = page.locator("[data-confirm]")
+    expect(confirm).to_be_hidden()
+    page.click("text=Remove 3 notes from the index")
+    expect(notices).to_contain_text("Cello.md")
+    page.wait_for_timeout(5000)  # the page looks again and again meanwhile; what is open stays open
+    screenshot(page, "held-removals")
+    expect(confirm).to_have_text("Yes, remove 3 notes")
+    confirm.click()
+    expect(page.locator(".status")).to_contain_text("0 notes", timeout=120_000)
+    expect(notices).to_have_count(0)
 
 
 def test_asking_before_the_first_sync_says_what_is_missing(serve: Serve, open_page: Open) -> None:

@@ -1,10 +1,11 @@
-"""`companion index`, `sync`, `reindex`, `status`, and the demo."""
+"""`companion index`, `sync`, `reindex`, and the demo."""
 
 import json
 from pathlib import Path
 
 import pytest
 
+from companion_assets.stores.catalog_view import CatalogView
 from tests.cli.commands import Shell
 from tests.cli.conftest import Indexed
 from tests.cli.screen import Screen
@@ -31,24 +32,6 @@ def test_sync_reads_what_changed_and_shows_a_bar_for_each_phase(small: Indexed, 
     assert "Hive 3" in shell.run("search", "hive 3 of the bees", "-k", "1").out
 
 
-def test_status_tells_of_the_vault_and_of_a_note(demo: Indexed) -> None:
-    shown = demo.shell.run("status").out
-    assert "Journal" in shown
-    assert "211 notes, " in shown
-    document = json.loads(demo.shell.run("status", "--json").out)
-    assert document["notes"] == sum(folder["notes"] for folder in document["folders"].values()) == 211
-    assert document["index"]["chunks"] == document["chunks"]
-    assert "Projects/" not in demo.shell.run("status", "--note", "Journal/2026-03-18.md").out
-    note = json.loads(demo.shell.run("status", "--note", "Journal/2026-03-18.md", "--json").out)
-    assert (note["indexed"], note["gone"]) == (True, False)
-    assert "Nope.md" in demo.shell.refused("status", "--note", "Nope.md")
-
-
-def test_looking_at_nothing_creates_nothing(empty: Shell) -> None:
-    assert empty.run("status").out == "Nothing is indexed yet. Run: companion index\n"
-    assert not empty.home.exists()
-
-
 @pytest.mark.parametrize("vault", ["absent", "Cello.md", ""])
 def test_a_vault_that_is_none_is_named(empty: Shell, vault: str) -> None:
     shell = empty.with_variables(COMPANION_VAULT__PATH=str(empty.vault / vault) if vault and empty.vault else "")
@@ -62,3 +45,27 @@ def test_the_demo_answers_with_a_citation_and_ends_without_a_terminal(demo: Inde
     assert "Nora" in demo.first.out
     assert "\n[1] " in demo.first.out
     assert "companion demo --serve" in demo.first.out
+
+
+def test_another_chunking_rule_embeds_only_the_texts_that_are_new(small: Indexed, tmp_path: Path) -> None:
+    shell = small.shell.copy(tmp_path)
+    assert shell.vault
+    lines = "\n\n".join(f"Paragraph {n} of the long note tells of hive {n} and its queen." for n in range(40))
+    (shell.vault / "Long.md").write_text(f"# Long\n\n{lines}\n")
+    shell.run("sync")
+    before = texts_of(shell)
+    settings = shell.home / "companion.yaml"
+    settings.write_text("vault:\n  chunking_rules:\n    default: { chunk_size: 64, chunk_overlap: 0 }\n")
+    new = embedded_by_sync(shell)
+    after = texts_of(shell)
+    assert new == len(after - before) > 3
+    assert before & after, "short notes are cut as before"
+    assert shell.run("search", "the queen of hive 31", "-k", "1").out.startswith("1. Long Long.md")
+
+
+def texts_of(shell: Shell) -> set[str]:
+    return CatalogView(shell.home / "catalog.db").all_text_shas()
+
+
+def embedded_by_sync(shell: Shell) -> int:
+    return json.loads(shell.run("sync", "--json").out)["counts"]["embeddings"]["embedded"]

@@ -128,7 +128,8 @@ def test_the_sync_button_starts_a_run_and_follows_it(up: Up, paths: DataPaths, v
     assert count(paths) == 4
 
 
-def test_a_run_that_fails_is_told_with_the_page_that_tells_why(up: Up, paths: DataPaths) -> None:
+def test_a_run_that_fails_is_told_with_the_page_that_tells_why(up: Up, paths: DataPaths, vault: Path) -> None:
+    (vault / "Journal/2026-05-16.md").write_text("Sardines once more.\n", encoding="utf-8")
     kept = paths.vectors_db.read_bytes()
     paths.vectors_db.write_bytes(b"no database" * 1000)
     syncs = Syncs(paths, None)

@@ -1,5 +1,6 @@
 """The contracts of pyproject.toml can say no: each deliberate violation breaks the one meant for it."""
 
+import ast
 import shutil
 import subprocess
 import sys
@@ -52,3 +53,36 @@ def test_a_violation_is_caught(copy: Path, module: str, line: str, contract: str
     status, said = verdict(copy)
     assert status == 1, said
     assert contract in said[said.index("Broken contracts") :] if "Broken contracts" in said else contract in said
+
+
+PRIVATE_OF_DAGSTER = "companion_assets/daemon/dagster_internals.py"
+
+
+def private_imports(folder: Path) -> list[str]:
+    """`file: name` of every import of a name that Dagster does not promise to keep."""
+    found = []
+    for path in sorted(folder.glob("companion_*/**/*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
+            if isinstance(node, ast.ImportFrom):
+                names = [f"{node.module}.{name}" for name in names]
+            found += [f"{path.relative_to(folder)}: {name}" for name in names if is_private(name)]
+    return found
+
+
+def is_private(name: str) -> bool:
+    package, *rest = name.split(".")
+    inner = package in ("dagster_graphql", "dagster_shared", "dagster_webserver")
+    return inner or (package == "dagster" and any(part.startswith("_") for part in rest))
+
+
+def test_one_module_knows_the_private_names_of_dagster(copy: Path) -> None:
+    assert {line.partition(":")[0] for line in private_imports(copy)} == {PRIVATE_OF_DAGSTER}
+
+
+@pytest.mark.parametrize(
+    "line", ["import dagster._core.events", "from dagster import _check", "from dagster_graphql import client"]
+)
+def test_another_one_is_caught(copy: Path, line: str) -> None:
+    (copy / "companion_assets/defs/hidden.py").write_text(f"def hidden() -> None:\n    {line}\n")
+    assert any(found.startswith("companion_assets/defs/hidden.py:") for found in private_imports(copy))

@@ -41,7 +41,7 @@ class Living:
         self.paths = DataPaths(room / "home")
         self.embedder = CountingEmbedder()
         self.settings = VaultSettings(path=self.vault)
-        (self.vault / ".obsidian").mkdir(parents=True)
+        (self.vault / ".obsidian").mkdir(parents=True, exist_ok=True)
         for path, text in (notes or {}).items():
             self.write(path, text)
 

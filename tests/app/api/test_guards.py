@@ -68,7 +68,7 @@ def test_unknown_paths_and_broken_json_are_answered_in_the_same_form(start: Star
 
 def test_a_fault_of_ours_shows_no_traceback(start: Start) -> None:
     app = start()
-    app.desk.__dict__["catalog"] = None
+    app.desk.__dict__["catalog"] = object()
     response = app.http.get("/api/index/status")
     assert response.status_code == 500
     assert set(response.json()) == {"error", "hint"}

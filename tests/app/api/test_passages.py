@@ -9,7 +9,7 @@ from tests.app.small_app import index_vault
 
 
 def chunk_of(app: RunningApp, path: str) -> str:
-    return app.desk.companion.index.neighbours(path)[0].chunk_id
+    return app.desk.companion.engines.index().neighbours(path)[0].chunk_id
 
 
 def passage(app: RunningApp, **params: Any) -> dict[str, Any]:

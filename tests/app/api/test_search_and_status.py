@@ -1,11 +1,15 @@
+import datetime as dt
 import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from companion_app.syncs import Syncs
 from companion_assets.contracts.paths import data_paths
+from companion_assets.contracts.records import HeldRemovals
+from companion_assets.stores.catalog import Catalog
 from tests.app.api.conftest import Start
 
 
@@ -51,9 +55,13 @@ def test_status_and_health_tell_what_is_there(start: Start) -> None:
     status = http.get("/api/index/status").json()
     assert status["counts"]["notes"] == 3
     assert status["index"]["notes"] == 3
-    assert status["index"]["embedder"] == "word-hash"
+    assert status["index"]["embedder"] == "multilingual-e5-small"
     assert status["last_sync"]
     assert status["syncing"] is False
+    assert status["coverage"] == "3 of 3 notes indexed, 100 %"
+    assert status["counts"]["indexed"] == 3
+    assert (status["notices"], status["held"], status["embedder_change"]) == ([], None, None)
+    assert status["watching"] == {"mode": "off", "words": "not watching", "trouble": ""}
     health = http.get("/api/health").json()
     assert health == {"status": "ok", "index": True, "model": {"state": "ready", "model": "scripted", "detail": ""}}
 
@@ -67,9 +75,10 @@ def test_before_the_first_sync_status_and_health_are_answered_too(start: Start) 
 def test_a_triggered_sync_runs_once_at_a_time_and_indexes_the_vault(start: Start) -> None:
     """The real command in its own process, embedding with the installed weights."""
     http = start(index=False).http
-    first = http.post("/api/index/trigger")
+    assert http.post("/api/index/trigger", json={"confirm": True}).status_code == 422
+    first = http.post("/api/index/trigger", json={"confirm_removals": True})
     assert first.status_code == 202
-    assert first.json()["pid"] > 0
+    assert psutil.Process(first.json()["pid"]).cmdline()[-2:] == ["sync", "--confirm-removals"]
     second = http.post("/index/trigger")
     assert second.status_code == 409
     assert "already" in second.json()["error"]
@@ -126,3 +135,24 @@ def test_a_damaged_catalog_is_told_and_does_not_take_the_status_away(start: Star
     response = app.http.get("/api/index/status")
     assert response.status_code == 200
     assert "catalog.db" in response.json()["index_fault"]
+
+
+def test_notes_that_are_held_are_told_while_they_are_held(start: Start) -> None:
+    app = start()
+    catalog = Catalog(data_paths().catalog_db)
+    catalog.hold_removals(HeldRemovals(2, 3, ("Cello.md", "Kitchen/Soup.md"), dt.datetime.now(dt.UTC)))
+    held = app.http.get("/api/index/status").json()["held"]
+    assert (held["vanished"], held["known"], held["examples"]) == (2, 3, ["Cello.md", "Kitchen/Soup.md"])
+    assert held["reason"].startswith("2 of 3 notes vanished at once, so none was removed")
+    catalog.mark_gone(["Cello.md", "Kitchen/Soup.md"])  # a sync let them go
+    assert app.http.get("/api/index/status").json()["held"] is None
+
+
+def test_a_vault_that_goes_away_is_told_and_search_goes_on(start: Start) -> None:
+    app = start()
+    app.vault.rename(app.vault.with_name("unplugged"))
+    status = app.http.get("/api/index/status").json()
+    assert "does not exist. Nothing was removed from the index." in status["vault_fault"]
+    assert status["notices"] == [status["vault_fault"]]
+    assert status["index"]["notes"] == 3
+    assert app.http.get("/api/search", params={"q": "cello"}).json()["hits"][0]["path"] == "Cello.md"

@@ -1,0 +1,67 @@
+"""The weekly upkeep is killed: readers notice nothing, and the next upkeep and the next sync find all in order."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from companion_assets.backends.fakes import HashEmbedder
+from companion_assets.contracts.paths import data_paths
+from companion_assets.stores.index import ChunkIndex
+from companion_assets.stores.index_table import table_names
+from tests.crash import vaults
+from tests.crash.compare import published, same_as_fresh, stored_vectors
+from tests.crash.faulty import Plan, Point
+from tests.crash.processes import KILLED, Job, sync
+from tests.crash.situations import OTHER, SMALL, UPKEEP, Situations, engine
+
+OPTIMISE = "lancedb.table:LanceTable.optimize"
+SQL = "sqlalchemy.engine.base:Connection.exec_driver_sql"
+PLAN = Plan(
+    dimensions=OTHER,
+    constants=(
+        *SMALL,
+        *UPKEEP,
+        ("companion_assets.stages.upkeep:compact_index.__kwdefaults__", {"grace_minutes": 0.0}),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    "point",
+    [
+        Point(OPTIMISE, "within", watched="index.lance/*/data/*"),
+        Point(OPTIMISE, "after"),
+        Point("companion_assets.stores.index_writer:IndexWriter.publish", "after"),
+        Point("os:unlink", "after", "txn"),
+        Point(SQL, "after", "DELETE FROM vectors WHERE text_sha"),
+        Point(SQL, "after", "DELETE FROM vectors WHERE embedder_id"),
+        Point("companion_assets.stores.compaction:_checkpoint", "after"),
+    ],
+    ids=str,
+)
+def test_the_upkeep_is_killed(situations: Situations, tmp_path: Path, point: Point) -> None:
+    home, vault = tmp_path / "home", tmp_path / "vault"
+    vaults.copy(situations.migrated(), home)
+    vaults.copy(situations.old, vault)
+    paths = data_paths(home)
+    (vault / "Journal/2026-05-14.md").unlink()
+    assert sync(Job(home, vault, replace(PLAN, constants=SMALL))).status == 0
+    rows = published(paths)
+    reader = ChunkIndex.open(paths)
+    shown = reader.get(rows)
+    ended = sync(Job(home, vault, replace(PLAN, points=(point,)), upkeep=True))
+    assert ended.status == KILLED, ended.said
+    assert published(paths) == rows
+    assert reader.get(rows) == shown
+
+    ended = sync(Job(home, vault, PLAN, upkeep=True))
+    assert ended.status == 0, ended.said
+    embedded = tmp_path / "embedded"
+    ended = sync(Job(home, vault, replace(PLAN, embedded=str(embedded))))
+    assert ended.status == 0, ended.said
+    assert not embedded.exists()
+    same_as_fresh(home, vault, engine=engine(OTHER))
+    assert reader.get(rows) == shown
+    assert len(table_names(paths)) == 1
+    assert {kind for kind, _ in stored_vectors(paths)} == {HashEmbedder(OTHER).spec.embedder_id}

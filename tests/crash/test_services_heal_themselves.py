@@ -1,0 +1,89 @@
+"""`companion up`: its worker is killed in mid-sync, then all of it at once; nobody lifts a finger, and all is well."""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import dagster as dg
+import psutil
+import pytest
+
+from companion_assets.contracts.paths import DataPaths, data_paths
+from companion_assets.daemon.instance import open_instance
+from companion_assets.daemon.launching import launch_sync
+from companion_assets.defs.knowledge.assets import LANCE_WRITER
+from tests.crash import vaults
+from tests.crash.compare import check, published, same_as_fresh, served
+from tests.crash.faulty import Plan, Point
+from tests.crash.processes import settings_of
+from tests.crash.situations import SMALL, USUAL, Situations, engine
+from tests.daemon.running import Up, processes_of, wait_for
+
+MERGED = Point("lancedb.merge:LanceMergeInsertBuilder.execute", "after")
+SECONDS = 120
+
+
+@pytest.fixture
+def struck(tmp_path: Path) -> Path:
+    """Made by the process that kills itself; none does so while it is there."""
+    return tmp_path / "struck"
+
+
+@pytest.fixture
+def start(
+    situations: Situations, struck: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[], Up]]:
+    """Starts the services on a vault, armed: whoever merges for the second time is killed."""
+    vaults.copy(situations.old, tmp_path / "vault")
+    plan = Plan((MERGED,), nth=2, once=str(struck), dimensions=USUAL, constants=SMALL)
+    variables = {**plan.environment(), **settings_of(USUAL), "COMPANION_VAULT__PATH": str(tmp_path / "vault")}
+    for name, value in {**variables, "COMPANION_MODEL__INFERENCE__BACKEND": "none"}.items():
+        monkeypatch.setenv(name, value)
+    yield lambda: Up(data_paths())
+    for process in processes_of(data_paths().root):
+        process.kill()
+
+
+def test_they_heal_themselves(situations: Situations, start: Callable[[], Up], struck: Path, tmp_path: Path) -> None:
+    paths, vault = data_paths(), tmp_path / "vault"
+    start()
+    run_id = launch_sync(paths, reason="test")
+    wait_for(struck.exists, SECONDS)
+    wait_for(lambda: served(paths) is not None and is_idle(paths), SECONDS)
+    check(paths.root, vault, situations.fresh(situations.old, USUAL), engine=engine(USUAL))
+    with open_instance(paths) as instance:
+        run = instance.get_run_by_id(run_id)
+        assert run is not None
+        assert run.status is dg.DagsterRunStatus.FAILURE
+
+    # The power goes while the watcher's own sync of what the person has just changed is in the middle.
+    before = published(paths)
+    struck.unlink()
+    vaults.change(vault)
+    wait_for(struck.exists, SECONDS)
+    cut_power(paths)
+    assert published(paths) == before
+
+    again = start()
+    whole = situations.fresh(situations.new, USUAL).rows.keys()
+    wait_for(lambda: published(paths).keys() == whole and is_idle(paths), SECONDS)
+    again.process.terminate()
+    assert again.process.wait(30) == 0
+    same_as_fresh(paths.root, vault, engine=engine(USUAL))
+    with open_instance(paths) as instance:
+        pool = instance.event_log_storage.get_concurrency_info(LANCE_WRITER)
+        assert (pool.claimed_slots, pool.pending_steps) == ([], [])
+
+
+def is_idle(paths: DataPaths) -> bool:
+    with open_instance(paths) as instance:
+        return all(run.is_finished for run in instance.get_runs())
+
+
+def cut_power(paths: DataPaths) -> None:
+    """Every process at once, those too that would tidy up after others."""
+    while doomed := processes_of(paths.root):
+        for process in doomed:
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        psutil.wait_procs(doomed, timeout=10)
