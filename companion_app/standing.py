@@ -75,6 +75,7 @@ class Knowledge:
         vault_fault: Why it cannot be read at this moment, and that nothing is lost by that.
         counts: What was read of it.
         index: What is searched; None before the first sync.
+        synced_at: When a sync last ended well, whether or not it changed anything, ISO; "" before the first.
         fault: Why index or catalog cannot be read, where one is damaged.
         held: Notes that are kept although their files are gone.
         progress: What the running sync does.
@@ -84,6 +85,7 @@ class Knowledge:
     vault_fault: str
     counts: CatalogCounts
     index: IndexManifest | None
+    synced_at: str
     fault: str
     held: HeldRemovals | None
     change: EmbedderChange | None
@@ -126,11 +128,11 @@ def look(paths: DataPaths, settings: Settings, open_catalog: Callable[[], Catalo
         settings: As they are now.
         open_catalog: Gives the catalog; not asked before there is one, since looking creates nothing.
     """
-    counts, held, manifest, change, fault = CatalogCounts(), None, None, None, ""
+    counts, held, manifest, change, fault, synced = CatalogCounts(), None, None, None, "", None
     try:
         catalog = open_catalog() if paths.catalog_db.exists() else None
         if catalog is not None:
-            counts, held = catalog.counts(), _held(catalog)
+            counts, held, synced = catalog.counts(), _held(catalog), catalog.synced_at()
         manifest = read_manifest(paths)
         if catalog is not None:
             change = _change(paths, settings, manifest, catalog)
@@ -144,6 +146,7 @@ def look(paths: DataPaths, settings: Settings, open_catalog: Callable[[], Catalo
         vault_fault=_vault_fault(settings),
         counts=counts,
         index=manifest,
+        synced_at=synced.isoformat() if synced else "",
         fault=fault,
         held=held,
         change=change,

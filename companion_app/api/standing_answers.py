@@ -108,7 +108,7 @@ class StatusOut(BaseModel):
             counts={**counts, "indexed": known.indexed},
             coverage=known.coverage if known.index else "",
             index=_index_out(known.index) if known.index else None,
-            last_sync=known.index.published_at if known.index else None,
+            last_sync=known.synced_at or None,
             watching=WatchingOut.model_validate(asdict(known.watching)),
             held=HeldOut.model_validate({**asdict(known.held), "reason": known.held.reason}) if known.held else None,
             embedder_change=_change_out(known.change) if known.change else None,

@@ -58,6 +58,8 @@ def _details(found: Whereabouts, url: str) -> list[str]:
             + " (of the older text)" * older
         )
     lines.append(f"read {_moment(state.updated_at)}")
+    if state.published_at:
+        lines.append(f"in the index since {_moment(state.published_at)}")
     if state.checked_at > state.updated_at:
         lines.append(f"found unchanged {_moment(state.checked_at)}")
     lines.append(f"run {url or state.run_id}")

@@ -114,7 +114,7 @@ def _document(known: Knowledge, details: _Details, sizes: Mapping[str, int]) -> 
         "since_last_sync": {"changed": details.changed, "gone": details.gone},
         "vault": {"path": known.vault, "fault": known.vault_fault},
         "index": json.loads(known.index.to_json()) if known.index else None,
-        "last_sync": known.index.published_at if known.index else None,
+        "last_sync": known.synced_at or None,
         "held_removals": {**asdict(known.held), "reason": known.held.reason} if known.held else None,
         "embedder_change": asdict(known.change) if known.change else None,
         "watching": asdict(known.watching),
@@ -135,7 +135,7 @@ def _print_standing(known: Knowledge, details: _Details) -> None:
     index = known.index
     assert index is not None
     out.say(known.coverage)
-    freshness = f"synced {ago(index.published_at)} · {known.watching.words}"
+    freshness = f"synced {ago(known.synced_at or index.published_at)} · {known.watching.words}"
     out.say(f"{index.chunks:,} passages · {index.embedder.model} · {freshness}")
     if known.progress:
         out.say(f"sync running: {progress_words(known.progress)}")

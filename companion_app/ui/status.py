@@ -17,7 +17,7 @@ def status_line(standing: Standing) -> str:
     if sync.running:
         parts.append(_progress_words(sync.progress))
     elif known.index:
-        parts += [f"synced {ago(known.index.published_at)}", known.watching.words]
+        parts += [f"synced {ago(known.synced_at or known.index.published_at)}", known.watching.words]
     model = standing.model
     name = model.model if model.state == "ready" else _MODEL.get(model.state, model.state)
     words = " · ".join(escape(part) for part in parts if part)

@@ -1,6 +1,7 @@
 """Where each artifact lives under the data root. Computes paths, never creates anything."""
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,6 +9,8 @@ HOME_VARIABLE = "COMPANION_HOME"
 CONFIG_VARIABLE = "COMPANION_CONFIG"
 MODEL_CACHE_VARIABLE = "COMPANION_MODEL_CACHE"
 DEFAULT_HOME = "~/.companion"
+WINDOWS_HINT = "This is a Windows path. From Linux (WSL), drive C: is the folder /mnt/c."
+_WINDOWS = re.compile(r"[A-Za-z]:(\\|$)|\\\\\w")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,3 +88,8 @@ def model_cache_dir() -> Path:
     if chosen := os.environ.get(MODEL_CACHE_VARIABLE):
         return Path(chosen).expanduser().absolute()
     return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser().absolute() / "companion" / "models"
+
+
+def is_windows_path(path: Path) -> bool:
+    r"""True for `C:\Users\me` or `\\server\share` where such a path means nothing: on another system, such as WSL."""
+    return os.name == "posix" and any(_WINDOWS.match(part) for part in path.parts)

@@ -49,14 +49,14 @@ class Difference:
         return self._take(path for path, known in self.vanished.items() if known.sha and known.sha in found)
 
     def removable(self, folder: str, *, confirmed: bool = False) -> list[str]:
-        """Notes of a folder that may be marked as gone.
+        """Notes of a folder that may be marked as gone; of any folder, if their text is in the vault elsewhere.
 
         Args:
             folder: Their folder.
             confirmed: The person has said that so many notes are really gone.
         """
         staying = self.moving | self.lost if self.held and not confirmed else self.moving
-        mine = (path for path, known in self.vanished.items() if known.folder == folder)
+        mine = (path for path, known in self.vanished.items() if known.folder == folder or path not in self.lost)
         return self._take(path for path in mine if path not in staying)
 
     def _take(self, paths: Iterable[str]) -> list[str]:

@@ -1,5 +1,6 @@
 """The last step: merge a folder's difference into the index, check the result, and only then let readers see it."""
 
+import datetime as dt
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -7,6 +8,7 @@ from dataclasses import dataclass
 from companion_assets.contracts.records import Chunk
 from companion_assets.stages.sync import TEXTS_A_BATCH, FolderReport, batches, embed_chunks
 from companion_assets.stages.workspace import ENGINE, Workspace
+from companion_assets.stores.catalog_view import SYNCED_AT
 from companion_assets.stores.index_writer import SMALL_TAIL, IndexWriter, open_writer
 from companion_assets.stores.vectors import Vector
 
@@ -102,7 +104,7 @@ class Publisher:
             self._sweep()
         if not self._touched and writer.is_live:
             writer.retire_others()
-            self._name_engine()
+            self._note_down()
             return Verdict({}, True, writer.rows, writer.version, changed=False)
         writer.optimise()
         faults = self._faults(chunks)
@@ -110,12 +112,13 @@ class Publisher:
         if faults or not complete:
             return Verdict(faults, False, writer.rows, writer.version)
         manifest = writer.publish(self._work.run_id, notes=notes)
-        self._name_engine()
+        self._note_down()
         writer.prune()
         return Verdict({}, True, manifest.chunks, manifest.version)
 
-    def _name_engine(self) -> None:
-        """Write down which engine of the settings the served index is of."""
+    def _note_down(self) -> None:
+        """Write down that a sync ended well, and which engine of the settings the served index is of."""
+        self._work.catalog.write_fact(SYNCED_AT, dt.datetime.now(dt.UTC).isoformat(timespec="seconds"))
         engine = list(self._work.engine or ())
         if engine and self._work.catalog.fact(ENGINE) != engine:
             self._work.catalog.write_fact(ENGINE, engine)

@@ -63,11 +63,13 @@ def read_folder(work: Workspace, folder: str, *, rebuild: bool = False, confirm_
         work.catalog.touch([file for file, note in read if note.sha and known.get(note.path) == note.sha])
         counts["read"] += work.catalog.put_notes(changed, PARSER_VERSION, work.run_id)
         problems += [(note.path, note.reason) for _, note in changed if note.status is not NoteStatus.OK]
-        shas.update(note.sha for _, note in changed if note.sha)
+        shas.update(note.sha for _, note in read if note.sha)
     # Where a note went is known once it was read there: it may have come from any folder.
     if gone := difference.arrived(shas) + difference.removable(folder, confirmed=confirm_removals):
         work.catalog.mark_gone(gone)
         counts["removed"] = len(gone)
+    if confirm_removals and difference.held:
+        work.catalog.hold_removals(None)
     return FolderReport(counts, tuple(problems))
 
 

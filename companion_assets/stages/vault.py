@@ -12,9 +12,10 @@ import stat
 import sys
 import time
 from collections.abc import Iterable
-from pathlib import Path, PureWindowsPath
+from pathlib import Path
 
 from companion_assets.contracts.errors import VaultError
+from companion_assets.contracts.paths import WINDOWS_HINT, is_windows_path
 from companion_assets.contracts.records import Note, NoteFile, NoteStatus
 from companion_assets.stages.decoding import decode_note
 from companion_assets.stages.markdown import note_title, parse_note
@@ -69,8 +70,8 @@ def check_vault(root: Path) -> None:
     if not is_folder:
         what = "is not a folder" if exists else "does not exist"
         hint = "Set vault.path to the folder of your Obsidian vault."
-        if os.name == "posix" and PureWindowsPath(root).drive:
-            hint = "This is a Windows path. From Linux (WSL), drive C: is the folder /mnt/c."
+        if is_windows_path(root):
+            hint = WINDOWS_HINT
         raise VaultError(f"The vault {root} {what}.", hint)
     if empty:
         raise VaultError(f"The vault {root} is empty.", "If it lives on a disk or share, check that it is connected.")

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from companion_assets.contracts.records import Chunk
-from companion_assets.stores.catalog_rows import chunk_from_payload
+from companion_assets.stores.catalog_rows import chunk_from_payload, now
 from companion_assets.stores.catalog_view import AMONG, CatalogView, json_list
 
 _HELD_BY_TABLE = "NOT gone AND indexed_key = chunked_key || '@' || ?"
@@ -82,10 +82,11 @@ class CatalogPublishing(CatalogView):
 
     def mark_published(self, notes: Mapping[str, str], table: str) -> None:
         """The index table holds these notes (path → chunked_key) now. A note cut again meanwhile stays pending."""
-        rows = [(f"{key}@{table}", path, key) for path, key in notes.items()]
+        rows = [(f"{key}@{table}", now(), path, key) for path, key in notes.items()]
         if rows:
             with self._database.write() as connection:
-                connection.exec_driver_sql("UPDATE notes SET indexed_key = ? WHERE path = ? AND chunked_key = ?", rows)
+                query = "UPDATE notes SET indexed_key = ?, published_at = ? WHERE path = ? AND chunked_key = ?"
+                connection.exec_driver_sql(query, rows)
 
     def forget_tombstones(self, paths: Iterable[str]) -> None:
         """The index has dropped these notes; a note that came back meanwhile is kept."""

@@ -66,6 +66,11 @@ def index_note_states(connection: Connection) -> None:
     connection.exec_driver_sql("CREATE INDEX notes_gone ON notes (path) WHERE gone")
 
 
+def date_publications(connection: Connection) -> None:
+    """Fourth migration: when the index last took a note in."""
+    connection.exec_driver_sql("ALTER TABLE notes ADD COLUMN published_at TEXT")
+
+
 def text_sha(embed_text: str) -> str:
     """Key of an embedded text in the vector cache: sha256 in hex."""
     return hashlib.sha256(embed_text.encode("utf-8", "surrogatepass")).hexdigest()

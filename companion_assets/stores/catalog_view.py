@@ -8,12 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from companion_assets.contracts.records import HeldRemovals, Note, NoteStatus
-from companion_assets.stores.catalog_rows import create_facts, create_tables, index_note_states, note_from_row
+from companion_assets.stores.catalog_rows import (
+    create_facts,
+    create_tables,
+    date_publications,
+    index_note_states,
+    note_from_row,
+)
 from companion_assets.stores.database import open_database
 
-MIGRATIONS = (create_tables, create_facts, index_note_states)
+MIGRATIONS = (create_tables, create_facts, index_note_states, date_publications)
 
 HELD_REMOVALS = "held_removals"
+SYNCED_AT = "synced_at"
 
 AMONG = "IN (SELECT value FROM json_each(?))"
 
@@ -51,6 +58,7 @@ class NoteState:
         gone: The file vanished and the index has yet to drop it.
         updated_at: When it was last read, UTC.
         checked_at: When the file was last found to be as it was read, UTC.
+        published_at: When the index last took it in, UTC; None if it never did.
     """
 
     path: str
@@ -63,6 +71,7 @@ class NoteState:
     modified_at: dt.datetime
     updated_at: dt.datetime
     checked_at: dt.datetime
+    published_at: dt.datetime | None
     run_id: str
 
 
@@ -143,6 +152,11 @@ class CatalogView:
         since = dt.datetime.fromisoformat(raw["since"])
         return HeldRemovals(**{**raw, "examples": tuple(raw["examples"]), "since": since})
 
+    def synced_at(self) -> dt.datetime | None:
+        """When a sync last ended well, whether or not it changed anything, UTC; None before the first."""
+        value = self.fact(SYNCED_AT)
+        return dt.datetime.fromisoformat(value) if value else None
+
     def fact(self, name: str) -> Any:
         """Something known of the vault as a whole; None if nothing was written down under that name."""
         with self._database.read() as connection:
@@ -177,5 +191,6 @@ class CatalogView:
             modified_at=dt.datetime.fromtimestamp(row.mtime_ns / 1e9, dt.UTC),
             updated_at=dt.datetime.fromisoformat(row.updated_at),
             checked_at=dt.datetime.fromisoformat(row.checked_at),
+            published_at=dt.datetime.fromisoformat(row.published_at) if row.published_at else None,
             run_id=row.run_id,
         )

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from companion_assets.contracts.errors import StoreError, VaultError
-from companion_assets.contracts.paths import DataPaths
+from companion_assets.contracts.paths import WINDOWS_HINT, DataPaths, is_windows_path
 
 
 def prepare_data_root(paths: DataPaths, vault: Path | None) -> None:
@@ -16,12 +16,14 @@ def prepare_data_root(paths: DataPaths, vault: Path | None) -> None:
     Raises:
         VaultError: The root lies inside the vault, where a sync tool or Obsidian would pick it up, or the vault
             inside the root, where it would be taken for something that can be made again.
-        StoreError: It cannot be created or written.
+        StoreError: It cannot be created or written, or is a path of Windows on another system.
     """
     root = paths.root.resolve()
     if vault is not None:
         keep_apart(root, vault)
     hint = "set COMPANION_HOME to a folder that can be written"
+    if is_windows_path(paths.root) and not root.exists():  # it would be made below the current folder, wherever that is
+        raise StoreError(f"the data root {paths.root} does not exist", WINDOWS_HINT)
     try:
         root.parent.mkdir(parents=True, exist_ok=True)
         root.mkdir(mode=0o700, exist_ok=True)

@@ -6,7 +6,7 @@ its own, and `superseded` tells that it is time to open anew.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
@@ -79,8 +79,8 @@ class ChunkIndex:
     @property
     def superseded(self) -> bool:
         """Another embedder's table is served to new readers."""
-        served = self._follow().manifest.embedder
-        return index_table.read_manifest(self._paths).embedder != served
+        # Its own version is not asked for: after a long rest it may have been pruned away.
+        return index_table.read_manifest(self._paths).embedder != self._served.manifest.embedder
 
     def vector_leg(self, vector: Vector, limit: int, where: str | None = None) -> list[SearchHit]:
         """The chunks nearest in meaning, best first, with `similarity` (cosine).
@@ -192,9 +192,13 @@ class ChunkIndex:
         if pointer == served.pointer and not again:
             return served
         manifest = index_table.read_manifest(self._paths)
-        if manifest.embedder != served.manifest.embedder:
-            manifest = served.manifest
-        self._served = self._open(manifest, pointer)  # one assignment: other threads see the old or the new one
+        # One assignment each: other threads see the old state or the new one.
+        if manifest.embedder == served.manifest.embedder:
+            self._served = self._open(manifest, pointer)
+        elif again:
+            self._served = self._open(served.manifest, pointer)
+        else:
+            self._served = replace(served, pointer=pointer)
         return self._served
 
     def _open(self, manifest: IndexManifest, pointer: tuple[int, int]) -> _Served:

@@ -35,6 +35,7 @@ MANY_VERSIONS = 50  # 1,000 single-note commits without pruning made hybrid sear
 SMALL_TAIL = 200  # rows the keyword half scans unindexed in about 1 ms
 CALIBRATION_SAMPLE = 500  # chunks, each compared with every probe
 CALIBRATION_DRIFT = 0.2
+_MOST_ROUNDS = 5
 _NEVER = dt.timedelta(days=36_500)
 
 
@@ -125,12 +126,9 @@ class IndexWriter:
         """Figures for the checks, of the table as it is now, published or not; of some notes only, or of all."""
         return measure_health(self._table, self._spec, notes)
 
-    def note_paths(self, folder: str | None = None) -> set[str]:
-        """Paths of the notes that have rows, in one folder or in all; to find what the catalog no longer knows."""
-        query = self._table.search().select(["source_file"])
-        if folder is not None:
-            query = query.where(among("source_directory", [folder]))
-        return set(query.to_arrow().column("source_file").to_pylist())
+    def note_paths(self) -> set[str]:
+        """Paths of the notes that have rows; to find what the catalog no longer knows."""
+        return set(self._table.search().select(["source_file"]).to_arrow().column("source_file").to_pylist())
 
     def replace_notes(self, rows: Iterable[tuple[Chunk, Vector]], touched: Iterable[str]) -> Merge:
         """Make these the rows of the touched notes, in one commit; a touched note without rows disappears.
@@ -228,13 +226,22 @@ class IndexWriter:
         served = self._served()
         if served is None or not self.is_live or not (force or self._droppable(grace_minutes) > MANY_VERSIONS):
             return
-        # Optimising makes versions of its own, and cleaning refuses while the tag is on an old one: move it between.
-        self._table.optimize(cleanup_older_than=_NEVER)
+        # Compacting makes versions of its own, and takes two rounds to find nothing more to do. Cleaning refuses while
+        # the tag is on an old one, and must not make one itself: what is published stays the newest.
+        self._settle()
         self.publish(served.run_id, notes=served.notes)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # LanceDB's word on a grace of zero, which is ours to choose
             self._table.optimize(cleanup_older_than=dt.timedelta(minutes=grace_minutes))
         index_table.remove_retired(self._paths, older_than=time.time() - grace_minutes * 60)
+
+    def _settle(self) -> None:
+        """Compact until there is nothing more to compact."""
+        for _ in range(_MOST_ROUNDS):
+            before = self.version
+            self._table.optimize(cleanup_older_than=_NEVER)
+            if self.version == before:
+                break
 
     def _droppable(self, grace_minutes: float) -> int:
         """How many versions no reader can still be using."""

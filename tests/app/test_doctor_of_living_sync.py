@@ -1,4 +1,4 @@
-"""What the doctor says of the place of the data, the services, and the system's limit of watched folders."""
+"""What the doctor says of the place of the data (B81), the services, and the system's limit of watched folders."""
 
 from pathlib import Path
 

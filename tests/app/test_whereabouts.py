@@ -1,4 +1,4 @@
-"""`status --note`: which note is meant, in whatever spelling, and where it stands."""
+"""`status --note`: which note is meant, in whatever spelling (B88), and where it stands."""
 
 import os
 import unicodedata

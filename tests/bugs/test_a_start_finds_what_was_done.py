@@ -1,4 +1,4 @@
-"""A start does what is left to do and no more: no text twice, nothing grows, no change is missed (B30, B36, B37, B83)."""
+"""A start does what is left to do and no more: no text twice, nothing grows, nothing missed (B30, B36, B37, B83)."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The app stays open while another process rebuilds, edits are searched at once, a word index breaks (B32, B57, B86)."""
+"""The app stays open while another process edits and rebuilds, or a word index breaks (B32, B57, B86)."""
 
 import os
 import subprocess

@@ -42,7 +42,9 @@ class Foreign:
 @pytest.fixture(scope="module")
 def foreign(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Foreign]:
     room = tmp_path_factory.mktemp("foreign")
-    vault = write_vault(room / "vault", {GARDEN: "# 🦔\n\nDer Igel fraß Äpfel in São Miguel. 李梅\n", "plain.md": "Kale.\n"})
+    vault = write_vault(
+        room / "vault", {GARDEN: "# 🦔\n\nDer Igel fraß Äpfel in São Miguel. 李梅\n", "plain.md": "Kale.\n"}
+    )
     (vault / "latin.md").write_bytes(LATIN)
     with locked(vault):
         made = Foreign(Shell(room / "home", vault, C_LOCALE), traces(vault))
@@ -95,14 +97,16 @@ def test_all_that_a_day_brings_leaves_no_trace_in_the_vault(vault: Path) -> None
         with watching(data_paths(), lambda folders: runs.append(folders) or str(len(runs)), lambda _: True):
             _wait_for_a_run(runs)
         index_vault(data_paths())
-        with running(open_desk(ScriptedGenerator("The top is 4.2 mm [1]."))) as address:
-            with httpx.Client(base_url=address, trust_env=False, timeout=60) as http:
-                hits = http.get("/api/search", params={"q": "crème"}).raise_for_status().json()["hits"]
-                assert {hit["path"] for hit in hits} >= {"Journal/latin.md", "Kitchen/latin.md"}
-                http.post("/api/chat", json={"question": "How thick is the top of the cello?"}).raise_for_status()
-                http.get("/api/passage", params={"path": "Journal/latin.md", "first": 1}).raise_for_status()
-                status = http.get("/api/index/status").raise_for_status().json()
-                assert status["index"]["notes"] == 4
+        with (
+            running(open_desk(ScriptedGenerator("The top is 4.2 mm [1]."))) as address,
+            httpx.Client(base_url=address, trust_env=False, timeout=60) as http,
+        ):
+            hits = http.get("/api/search", params={"q": "crème"}).raise_for_status().json()["hits"]
+            assert {hit["path"] for hit in hits} >= {"Journal/latin.md", "Kitchen/latin.md"}
+            http.post("/api/chat", json={"question": "How thick is the top of the cello?"}).raise_for_status()
+            http.get("/api/passage", params={"path": "Journal/latin.md", "first": 1}).raise_for_status()
+            status = http.get("/api/index/status").raise_for_status().json()
+            assert status["index"]["notes"] == 4
         assert traces(vault) == before
 
 

@@ -1,4 +1,4 @@
-"""`companion status`: what is indexed, how current it is, what is left out, and what is in the way."""
+"""`companion status`: what is indexed, how current it is, left out (B23, B26), or in the way (B27, B28)."""
 
 import json
 from pathlib import Path

@@ -4,7 +4,7 @@ import json
 import os
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -29,7 +29,6 @@ from companion_assets.stores.index import ChunkIndex
 from companion_assets.stores.index_writer import SMALL_TAIL
 from companion_assets.stores.settings_file import load_settings
 
-STEPS = (sync.read_folder, sync.chunk_folder, sync.embed_folder)
 # When and by which run a note was read, not what it says.
 _STAMPS = {"run_id", "updated_at", "checked_at"}
 _NOTE_FACTS = [name for name in NOTE_COLUMNS if name not in _STAMPS]
@@ -87,16 +86,23 @@ def fresh_build(home: Path, vault: Path, *, like: DataPaths, embedder: Embedder 
         _copy_database(like.vectors_db, paths.vectors_db)
     work = _workspace(paths, vault, _settings(like), opened)
     try:
-        for step in STEPS:
-            for name in work.folders():
-                step(work, name)
-        with open_publisher(work) as publisher:
-            for name in work.folders():
-                publisher.publish_folder(work, name)
-            assert publisher.finish().faults == {}
+        do_steps(work)
     finally:
         work.close()
     return paths
+
+
+def do_steps(work: Workspace, folders: Sequence[str] = ()) -> None:
+    """What a run of the sync job does, for some folders or for all."""
+    chosen = folders or sorted({*work.folders(), *work.catalog.folders()})
+    for step in (sync.read_folder, sync.chunk_folder, sync.embed_folder):
+        for folder in chosen:
+            step(work, folder)
+    with open_publisher(work) as publisher:
+        for folder in chosen:
+            publisher.publish_folder(work, folder)
+        verdict = publisher.finish()
+    assert verdict.faults == {}, verdict.faults
 
 
 def check(home: Path, vault: Path, fresh: Picture, *, engine: tuple[str, str] | None = None) -> None:

@@ -6,12 +6,12 @@ import dagster as dg
 import lancedb  # noqa: F401
 import pytest  # noqa: F401
 
-import companion_app.cli  # noqa: F401
+import companion_app.cli.indexing  # noqa: F401
 import companion_assets.daemon.launching
-import companion_assets.definitions
-import companion_assets.stages.publishing  # noqa: F401
-import tests.crash.processes  # noqa: F401
+import companion_assets.definitions  # noqa: F401
+import tests.crash.processes
 from companion_assets.stages.plots import plot_counts
+from tests.crash import compare  # noqa: F401
 
 # Both import more on first use. Nothing of LanceDB runs here, so that there is nothing to go wrong at a fork.
 with dg.DagsterInstance.ephemeral():

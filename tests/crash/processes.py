@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from multiprocessing.forkserver import ensure_running
 from pathlib import Path
 
-from companion_assets.contracts.paths import MODEL_CACHE_VARIABLE
+from companion_assets.contracts.paths import MODEL_CACHE_VARIABLE, data_paths
 from tests.crash.faulty import ROOT, Plan, arm
 
 PRELOADED = ["tests.crash.preloaded"]
@@ -16,7 +16,6 @@ CONTEXT = multiprocessing.get_context("forkserver")
 ENGINE_PROVIDER = "ollama"
 KILLED = -signal.SIGKILL
 _SECONDS = 120
-_QUIET = {"loggers": {"console": {"config": {"log_level": "ERROR"}}}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +23,8 @@ class Job:
     """One sync of a vault into a data root, or the upkeep of one.
 
     Attributes:
-        command: What people run (`index`, `reindex`); "" is the same job without a run log on disk, which takes a
-            quarter of the time.
-        folders: Only these; none is all of them.
+        command: What people run (`index`); "" is the same steps without Dagster, which takes a fifth of the time.
+        folders: Only these; none is all of them. Without a command.
         name: Tells syncs of one data root apart.
     """
 
@@ -94,21 +92,11 @@ def _speak_into(log: Path) -> None:
 
 
 def _sync(folders: tuple[str, ...]) -> None:
-    import dagster as dg
+    from companion_assets.defs.resources import open_workspace, sync_turn
+    from tests.crash.compare import do_steps
 
-    from companion_assets.definitions import defs
-    from companion_assets.defs.knowledge.jobs import SYNC_JOB
-    from companion_assets.defs.knowledge.partitions import VAULT_FOLDERS, range_tags
-    from companion_assets.defs.resources import open_workspace
-    from companion_assets.stages.drift import measure_drift
-
-    with open_workspace() as work:
-        drift = measure_drift(work)
-    if keys := sorted({*drift.folders, *drift.dirty}):
-        with dg.DagsterInstance.ephemeral() as instance:
-            instance.add_dynamic_partitions(VAULT_FOLDERS, [*folders] or keys)
-            tags = dict(range_tags([*folders] or keys))
-            defs.resolve_job_def(SYNC_JOB).execute_in_process(instance=instance, tags=tags, run_config=_QUIET)
+    with sync_turn(data_paths()), open_workspace() as work:
+        do_steps(work, folders)
 
 
 def _companion(command: str) -> None:
@@ -119,12 +107,11 @@ def _companion(command: str) -> None:
 
 
 def _keep_up() -> None:
-    import dagster as dg
+    from companion_assets.defs.resources import open_workspace, sync_turn
+    from companion_assets.stages import upkeep
+    from companion_assets.stores.compaction import compact_database
 
-    from companion_assets.definitions import defs
-    from companion_assets.defs.maintenance.upkeep import UPKEEP_JOB
-
-    steps = ["compact_index", "forget_vectors", "compact_databases"]  # the fourth tends a run log, which is not here
-    with dg.DagsterInstance.ephemeral() as instance:
-        job = defs.resolve_job_def(UPKEEP_JOB)
-        job.execute_in_process(instance=instance, op_selection=steps, run_config=_QUIET)
+    with sync_turn(data_paths()), open_workspace() as work:
+        upkeep.compact_index(work)
+        upkeep.forget_vectors(work)
+    compact_database(data_paths().vectors_db)

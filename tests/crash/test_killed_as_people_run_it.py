@@ -68,7 +68,6 @@ def check_run_log(deaths: int) -> None:
 @pytest.mark.parametrize(
     "point",
     [
-        Point(REGISTER, "before"),
         Point(REGISTER, "after"),
         Point("dagster._core.instance.instance:DagsterInstance.create_run_for_job", "after"),
         Point(MERGE, "after"),

@@ -1,4 +1,4 @@
-"""A sync is killed outright; one sync later the index is what a fresh build of the vault gives, row by row."""
+"""A sync is killed outright; one sync later the index is what a fresh build gives, row by row (B87)."""
 
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor

@@ -15,7 +15,6 @@ from tests.crash.faulty import Plan, Point
 from tests.crash.processes import KILLED, Job, sync
 from tests.crash.situations import OTHER, SMALL, UPKEEP, Situations, engine
 
-OPTIMISE = "lancedb.table:LanceTable.optimize"
 SQL = "sqlalchemy.engine.base:Connection.exec_driver_sql"
 PLAN = Plan(
     dimensions=OTHER,
@@ -27,26 +26,33 @@ PLAN = Plan(
 )
 
 
+@pytest.fixture(scope="module")
+def room(situations: Situations, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data root that needs upkeep: an embedder given up, a note gone, versions piled up."""
+    room = tmp_path_factory.mktemp("upkeep")
+    vaults.copy(situations.migrated(), room / "home")
+    vaults.copy(situations.old, room / "vault")
+    (room / "vault/Journal/2026-05-14.md").unlink()
+    ended = sync(Job(room / "home", room / "vault", replace(PLAN, constants=SMALL)))
+    assert ended.status == 0, ended.said
+    return room
+
+
 @pytest.mark.parametrize(
     "point",
     [
-        Point(OPTIMISE, "within", watched="index.lance/*/data/*"),
-        Point(OPTIMISE, "after"),
-        Point("companion_assets.stores.index_writer:IndexWriter.publish", "after"),
+        Point("lancedb.table:LanceTable.optimize", "within", watched="index.lance/*/data/*"),
+        Point("lancedb.table:LanceTable.optimize", "after"),
         Point("os:unlink", "after", "txn"),
         Point(SQL, "after", "DELETE FROM vectors WHERE text_sha"),
-        Point(SQL, "after", "DELETE FROM vectors WHERE embedder_id"),
         Point("companion_assets.stores.compaction:_checkpoint", "after"),
     ],
     ids=str,
 )
-def test_the_upkeep_is_killed(situations: Situations, tmp_path: Path, point: Point) -> None:
-    home, vault = tmp_path / "home", tmp_path / "vault"
-    vaults.copy(situations.migrated(), home)
-    vaults.copy(situations.old, vault)
+def test_the_upkeep_is_killed(room: Path, tmp_path: Path, point: Point) -> None:
+    home, vault = tmp_path / "home", room / "vault"
+    vaults.copy(room / "home", home)
     paths = data_paths(home)
-    (vault / "Journal/2026-05-14.md").unlink()
-    assert sync(Job(home, vault, replace(PLAN, constants=SMALL))).status == 0
     rows = published(paths)
     reader = ChunkIndex.open(paths)
     shown = reader.get(rows)

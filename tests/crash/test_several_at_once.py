@@ -1,4 +1,4 @@
-"""Several syncs at once, of everything and of single folders, while the person goes on writing."""
+"""Several syncs at once, of everything and of single folders, while the person goes on writing (B54, B55)."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor

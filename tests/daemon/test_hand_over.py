@@ -23,6 +23,7 @@ class Desk:
     def __init__(self) -> None:
         self.taken = ""
         self.confirmed: list[tuple[str, bool]] = []
+        self.asked = threading.Event()
         self.slow = threading.Event()
         self.slow.set()
 
@@ -30,6 +31,7 @@ class Desk:
         return self.taken
 
     def accept(self, run_id: str) -> bool:
+        self.asked.set()
         self.slow.wait(10)
         if self.taken:
             return False
@@ -97,6 +99,7 @@ def test_a_worker_that_hangs_does_not_hold_up_the_launcher(paths: DataPaths, des
     desk.slow.clear()
     hung = threading.Thread(target=offer_run, args=(paths, "one"))
     hung.start()
+    assert desk.asked.wait(5)
     assert current_run(paths) is None
     assert not offer_run(paths, "two")
     desk.slow.set()

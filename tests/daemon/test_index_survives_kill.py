@@ -1,4 +1,4 @@
-"""`companion index` is killed outright, again and again, while the vault changes; then one run makes it right."""
+"""`companion index` is killed outright, again and again, while the vault changes; then one run makes it right (B87)."""
 
 import json
 import random

@@ -128,17 +128,6 @@ def test_the_sync_button_starts_a_run_and_follows_it(up: Up, paths: DataPaths, v
     assert count(paths) == 4
 
 
-def test_a_run_that_fails_is_told_with_the_page_that_tells_why(up: Up, paths: DataPaths, vault: Path) -> None:
-    (vault / "Journal/2026-05-16.md").write_text("Sardines once more.\n", encoding="utf-8")
-    kept = paths.vectors_db.read_bytes()
-    paths.vectors_db.write_bytes(b"no database" * 1000)
-    syncs = Syncs(paths, None)
-    started = syncs.start("page")
-    wait_for(lambda: not syncs.state().running, 60)
-    paths.vectors_db.write_bytes(kept)
-    assert f"{up.services.dagster_url}/runs/{started.run_id}" in syncs.state().failure
-
-
 def test_a_single_folder_is_materialised_as_the_page_does_it(up: Up, paths: DataPaths) -> None:
     params = {
         "selector": {
@@ -190,6 +179,17 @@ def test_a_backfill_of_everything_ends_well(up: Up, paths: DataPaths, backfill: 
     wait_for(lambda: status() not in ("REQUESTED", "IN_PROGRESS"), 120)
     assert status() == "COMPLETED_SUCCESS"
     assert count(paths) == 4
+
+
+def test_a_run_that_fails_is_told_with_the_page_that_tells_why(up: Up, paths: DataPaths, vault: Path) -> None:
+    (vault / "Journal/2026-05-16.md").write_text("Sardines once more.\n", encoding="utf-8")
+    kept = paths.vectors_db.read_bytes()
+    paths.vectors_db.write_bytes(b"no database" * 1000)
+    syncs = Syncs(paths, None)
+    started = syncs.start("page")
+    wait_for(lambda: not syncs.state().running, 60)
+    paths.vectors_db.write_bytes(kept)
+    assert f"{up.services.dagster_url}/runs/{started.run_id}" in syncs.state().failure
 
 
 def test_everything_it_writes_is_private(up: Up, paths: DataPaths) -> None:

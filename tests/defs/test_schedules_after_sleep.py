@@ -1,4 +1,4 @@
-"""Dagster's own scheduler, with its clock in our hands: nothing old fires, and a long sleep costs one run."""
+"""Dagster's own scheduler, with its clock in our hands: nothing old fires, and a long sleep costs one run (B84)."""
 
 import datetime as dt
 import logging

@@ -75,6 +75,7 @@ def test_a_difference_that_stays_is_asked_for_again_after_an_hour(
 def test_a_note_edited_to_and_fro_is_never_taken_for_done(
     synced_vault: Path, synced: DataPaths, daemon: Daemon
 ) -> None:
+    """B82: a run key that was used once must not hide the same difference when it comes again."""
     note, times = synced_vault / "Inbox.md", []
     before = note.read_text(encoding="utf-8"), note.stat().st_mtime_ns
     edit(note, "Other words.\n")

@@ -1,4 +1,4 @@
-"""The weekly upkeep: smaller afterwards, found as before; nothing is lost when it is killed, and readers go on."""
+"""The weekly upkeep: smaller afterwards, found as before; nothing is lost by a kill, and readers go on (B56)."""
 
 import datetime as dt
 import os

@@ -1,4 +1,4 @@
-"""Renames and moves: nothing is embedded again, and a note is never found twice or not at all."""
+"""Renames and moves: nothing is embedded again, and a note is never found twice or not at all (B29, B31)."""
 
 import shutil
 from pathlib import Path
@@ -94,7 +94,7 @@ def test_a_new_chunking_rule_embeds_only_texts_that_are_new(living: Living) -> N
 
 def test_a_touched_note_is_taken_over_without_embedding(living: Living) -> None:
     (living.vault / "loose.md").touch()
-    counts, verdict = living.sync()
+    counts, _ = living.sync()
     assert (counts["read"], counts["embedded"], counts["rows_written"]) == (0, 0, 1)
     modified = ChunkIndex.open(living.paths).neighbours("loose.md")[0].modified_at
     assert abs(modified.timestamp() - (living.vault / "loose.md").stat().st_mtime) < 1e-5

@@ -1,4 +1,4 @@
-"""Bytes on disk to a note: encodings, sizes, and files that are not what they were."""
+"""Bytes on disk to a note: encodings (B21, B23), sizes, and files that are not what they were."""
 
 import hashlib
 import os

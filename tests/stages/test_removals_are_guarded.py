@@ -1,4 +1,7 @@
-"""What vanishes leaves the index; what vanishes in masses stays until its person has said that it is right."""
+"""What vanishes leaves the index; what vanishes in masses stays (B27) until its person has said that it is right (B28).
+
+A save that deletes or empties the file for a moment is no removal (B34).
+"""
 
 import shutil
 import threading

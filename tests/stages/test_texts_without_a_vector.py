@@ -1,3 +1,5 @@
+"""A passage that the embedder refuses is told of, and the others are embedded (B38)."""
+
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,4 +1,5 @@
-"""What a scan of a vault lists, what it leaves out and why."""
+"""What a scan of a vault lists, what it leaves out and why: links and loops (B25), conflict copies (B26), what cannot
+be seen (B27), long and odd names (B87), Windows paths (B88)."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-"""The data root is created private and never inside the vault."""
+"""The data root is created private and never inside the vault (B39)."""
 
 import os
 from pathlib import Path

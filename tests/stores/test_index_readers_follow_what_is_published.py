@@ -1,3 +1,5 @@
+"""Readers see whole published states, whatever a writer does (B32, B57); one process writes at a time (B54)."""
+
 import json
 import os
 import subprocess
