@@ -27,9 +27,9 @@ def test_one_bad_byte_among_160_notes_costs_one_character(tmp_path: Path) -> Non
     living = Living(tmp_path, many(160))
     (living.vault / "Notes/bad.md").write_bytes(LOSSY)
     living.sync()
-    served = living.served()
-    assert len(served) == 161
-    assert served["Notes/bad.md"] == "café and\nstill \ufffd readable"
+    index = ChunkIndex.open(living.paths)
+    assert len(index.health().chunks_by_note) == 161
+    assert [chunk.text for chunk in index.neighbours("Notes/bad.md")] == ["café and\nstill \ufffd readable"]
     found = NoteFinder(living.settings, living.view()).find("bad")
     assert (found.path, found.standing) == ("Notes/bad.md", NoteStanding.PARTIAL)
     assert found.reason == REASON

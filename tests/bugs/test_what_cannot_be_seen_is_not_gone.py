@@ -15,7 +15,7 @@ from tests.bugs.read_only import without_privileges
 from tests.stages.sync_material import Living, settle
 
 ROOT = Path(__file__).parents[2]
-NOTES = {f"{folder}/{n}.md": f"Note {n} of {folder}." for folder in ("Open", "Shut", "Shut/deep") for n in range(30)}
+NOTES = {f"{folder}/{n}.md": f"Note {n} of {folder}." for folder in ("Open", "Shut", "Shut/deep") for n in range(9)}
 SYNC = """
 import json, sys
 from pathlib import Path

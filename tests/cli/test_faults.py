@@ -84,7 +84,7 @@ def test_a_disk_that_is_full_at_the_first_index(empty: Shell) -> None:
         ("catalog.db", ["sync"]),
         ("dagster/history/runs.db", ["sync"]),
         ("index.lance/current.json", ["search", "cello"]),
-        ("index.lance/*/_indices/*/*.lance", ["ask", "How thick is the top of the cello?"]),
+        ("index.lance/*/data/*.lance", ["ask", "How thick is the top of the cello?"]),
     ],
 )
 def test_a_damaged_file_is_named_with_the_way_out(

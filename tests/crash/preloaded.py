@@ -9,7 +9,6 @@ import pytest  # noqa: F401
 import companion_app.cli.indexing  # noqa: F401
 import companion_assets.daemon.launching
 import companion_assets.definitions  # noqa: F401
-import tests.crash.processes
 from companion_assets.stages.plots import plot_counts
 from tests.crash import compare  # noqa: F401
 

@@ -1,8 +1,5 @@
 """`companion index` with the real embedder and Dagster's run log, killed in one place after the other."""
 
-import json
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,45 +12,30 @@ from companion_assets.defs.knowledge.assets import LANCE_WRITER
 from companion_assets.defs.knowledge.partitions import VAULT_FOLDERS
 from tests.crash import vaults
 from tests.crash.compare import check, same_as_fresh, stored_vectors
-from tests.crash.faulty import ROOT, Plan, Point
+from tests.crash.faulty import Plan, Point
 from tests.crash.processes import KILLED, Job, sync
 from tests.crash.situations import SMALL, USUAL, Situations, engine
 
-INDEX = [sys.executable, "-m", "companion_app", "index", "--json"]
+VECTORS = "companion_assets.stores.vectors:VectorCache"
 REGISTER = "dagster._core.instance.instance:DagsterInstance.add_dynamic_partitions"
 MERGE = "lancedb.merge:LanceMergeInsertBuilder.execute"
 
 
-@pytest.fixture
-def vault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    vaults.write(tmp_path / "vault", vaults.NOTES)
-    monkeypatch.setenv("COMPANION_VAULT__PATH", str(tmp_path / "vault"))
-    return tmp_path / "vault"
-
-
-def index(plan: Plan) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        INDEX, env=plan.environment(), cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
-    )
-
-
-def test_kills_in_a_row_of_the_real_thing_cost_nothing_twice(vault: Path) -> None:
-    home = data_paths().root
-    small = Plan(constants=SMALL)
-    put = Point("companion_assets.stores.vectors:VectorCache.put_many", "after")
-    killed = [
-        index(replace(small, points=(put,), nth=2)),
-        index(replace(small, points=(Point(MERGE, "after"),), nth=3)),
-    ]
-    assert [done.returncode for done in killed] == [KILLED, KILLED], killed
+def test_kills_in_a_row_of_the_real_thing_cost_nothing_twice(tmp_path: Path) -> None:
+    home, vault = tmp_path / "home", tmp_path / "vault"
+    vaults.write(vault, vaults.NOTES)
+    real = Plan(constants=SMALL)
+    for place, nth in ((f"{VECTORS}.put_many", 2), (MERGE, 3)):
+        ended = sync(Job(home, vault, replace(real, points=(Point(place, "after"),), nth=nth), command="index"))
+        assert ended.status == KILLED, ended.said
     stored = stored_vectors(data_paths())
     vaults.change(vault)
-    done = index(small)
-    assert done.returncode == 0, done.stderr
+    ended = sync(Job(home, vault, real, command="index"))
+    assert ended.status == 0, ended.said
     same_as_fresh(home, vault)
     made = stored_vectors(data_paths()) - stored
-    assert json.loads(done.stdout)["counts"]["embeddings"]["embedded"] == len(made)
-    check_run_log(len(killed))
+    assert f"{len(made)} passages embedded" in ended.said
+    check_run_log(deaths=2)
 
 
 def check_run_log(deaths: int) -> None:

@@ -124,7 +124,8 @@ def made_older(catalog: Path) -> None:
     with closing(sqlite3.connect(catalog)) as older:
         older.execute("ATTACH ? AS newer", (str(newer),))
         for table in ("notes", "chunks"):
-            older.execute(f"INSERT INTO {table} SELECT * FROM newer.{table}")
+            columns = ", ".join(row[1] for row in older.execute(f"PRAGMA table_info({table})"))
+            older.execute(f"INSERT INTO {table} SELECT {columns} FROM newer.{table}")
         older.commit()
     newer.unlink()
 

@@ -47,14 +47,13 @@ def start(
 def test_they_heal_themselves(situations: Situations, start: Callable[[], Up], struck: Path, tmp_path: Path) -> None:
     paths, vault = data_paths(), tmp_path / "vault"
     start()
-    run_id = launch_sync(paths, reason="test")
+    launch_sync(paths, reason="test")
     wait_for(struck.exists, SECONDS)
     wait_for(lambda: served(paths) is not None and is_idle(paths), SECONDS)
     check(paths.root, vault, situations.fresh(situations.old, USUAL), engine=engine(USUAL))
     with open_instance(paths) as instance:
-        run = instance.get_run_by_id(run_id)
-        assert run is not None
-        assert run.status is dg.DagsterRunStatus.FAILURE
+        ends = [run.status for run in instance.get_runs()]
+    assert dg.DagsterRunStatus.FAILURE in ends, "the run that was killed"
 
     # The power goes while the watcher's own sync of what the person has just changed is in the middle.
     before = published(paths)

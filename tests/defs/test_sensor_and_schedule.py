@@ -1,4 +1,7 @@
-"""What starts a sync by itself: the sensor's whole life with a vault, passes over every folder, the daily schedule."""
+"""What starts a sync by itself: the sensor's whole life with a vault, passes over every folder, the daily schedule.
+
+Nothing asked for twice, and no run too many after a sleep (B84).
+"""
 
 import datetime as dt
 import os

@@ -1,4 +1,4 @@
-"""However an editor saves, one save is one run, never an empty note, never a removal (bugs B32, B33, B34)."""
+"""However an editor saves, one save is one run, never an empty note, never a removal (bugs B30, B32, B33, B34)."""
 
 import os
 import threading

@@ -1,4 +1,4 @@
-"""Limits of the system (bug B35), a disk that is unmounted, and what watchdog does not tell of.
+"""Limits of the system (bug B35), a disk that is unmounted (B27), and what watchdog does not tell of.
 
 The limits are real: Linux lets everybody lower them in a user namespace of one's own.
 """

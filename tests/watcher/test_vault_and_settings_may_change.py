@@ -187,6 +187,7 @@ def test_faults_of_the_worker_end_nothing(vault: Path) -> None:
 
 
 def test_a_data_root_in_the_vault_is_said_and_nothing_started(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bug B39."""
     monkeypatch.setenv("COMPANION_HOME", str(vault / "home"))
     syncs = Syncs()
     here = Watched(vault, DataPaths(vault / "home"), syncs)
