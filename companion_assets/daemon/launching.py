@@ -16,7 +16,7 @@ from companion_assets.daemon.dagster_page import submit_run
 from companion_assets.daemon.instance import LOCATION, open_instance
 from companion_assets.daemon.running import running_services
 from companion_assets.defs.knowledge.jobs import SYNC_JOB
-from companion_assets.defs.knowledge.partitions import VAULT_FOLDERS, covering_tags
+from companion_assets.defs.knowledge.partitions import VAULT_FOLDERS, covering_tags, key_of
 from companion_assets.defs.maintenance.dead_runs import fail_dead_runs
 from companion_assets.defs.resources import open_workspace
 from companion_assets.defs.run_tags import FAST_LANE, LANE_TAG, REASON_TAG
@@ -112,20 +112,21 @@ def launch_folders(paths: DataPaths, folders: Collection[str], *, reason: str) -
         CompanionError: The services do not run.
     """
     with open_instance(paths) as instance:
-        keys = _register(instance, sorted(folders))
-    return _launched(paths, _tags(keys, folders, reason))
+        some = sorted(map(key_of, folders))
+        keys = _register(instance, some)
+    return _launched(paths, _tags(keys, some, reason))
 
 
 def add_folders(instance: dg.DagsterInstance) -> list[str]:
     """Register the vault's folders as partitions; returns all keys in the instance's order."""
     with open_workspace() as work:
         drift = measure_drift(work)
-    return _register(instance, sorted({*drift.folders, *drift.dirty}))
+    return _register(instance, sorted(map(key_of, {*drift.folders, *drift.dirty})))
 
 
-def _register(instance: dg.DagsterInstance, folders: Sequence[str]) -> list[str]:
+def _register(instance: dg.DagsterInstance, wanted: Sequence[str]) -> list[str]:
     known = instance.get_dynamic_partitions(VAULT_FOLDERS)
-    new = [folder for folder in folders if folder not in known]
+    new = [key for key in wanted if key not in known]
     if not new:
         return list(known)
     instance.add_dynamic_partitions(VAULT_FOLDERS, new)
@@ -134,14 +135,14 @@ def _register(instance: dg.DagsterInstance, folders: Sequence[str]) -> list[str]
 
 def _tags(
     keys: Sequence[str],
-    folders: Collection[str],
+    some: Collection[str],
     reason: str,
     *,
     rebuild: bool = False,
     confirm_removals: bool = False,
 ) -> dict[str, str]:
-    """Tags of the run that covers these folders of all `keys`."""
-    tags = {**covering_tags(keys, folders), REASON_TAG: reason}
+    """Tags of the run that covers some of all `keys`."""
+    tags = {**covering_tags(keys, some), REASON_TAG: reason}
     if confirm_removals:
         tags[CONFIRM_TAG] = "true"
     if rebuild:

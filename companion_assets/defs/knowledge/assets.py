@@ -13,7 +13,7 @@ from companion_assets.defs.knowledge.metadata import (
     run_metadata,
     vault_metadata,
 )
-from companion_assets.defs.knowledge.partitions import vault_folders
+from companion_assets.defs.knowledge.partitions import folder_of, vault_folders
 from companion_assets.defs.resources import KnowledgeResource
 from companion_assets.defs.run_tags import FAST_LANE, LANE_TAG
 from companion_assets.stages import sync
@@ -37,9 +37,9 @@ Step = Callable[[Workspace, str], sync.FolderReport]
 def _each_folder(context: dg.AssetExecutionContext, work: Workspace, step: Step) -> sync.FolderReport:
     """Run a step for every partition of the run, with metadata for each."""
     total = sync.FolderReport()
-    for folder in context.partition_keys:
-        report = step(work, folder)
-        context.add_asset_metadata(folder_metadata(report), partition_key=folder)
+    for key in context.partition_keys:
+        report = step(work, folder_of(key))
+        context.add_asset_metadata(folder_metadata(report), partition_key=key)
         total += report
     return total
 

@@ -5,6 +5,7 @@ range of keys. Inside a folder the steps compare with the catalog, so an unchang
 any scattered set of changes is one run over the whole range.
 """
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,7 +19,21 @@ VAULT_FOLDERS = "vault_folders"
 RANGE_START = "dagster/asset_partition_range_start"
 RANGE_END = "dagster/asset_partition_range_end"
 
+# What Dagster does not take in a key: it writes a range as "first...last". Escaped as in a URL, in such names only.
+_REFUSED = re.compile(r"\.\.\.|[\a\b\f\n\r\t\v\0]|%(?=[0-9A-F]{2})")
+_ESCAPED = re.compile(r"%[0-9A-F]{2}")
+
 vault_folders = dg.DynamicPartitionsDefinition(name=VAULT_FOLDERS)
+
+
+def key_of(folder: str) -> str:
+    """The partition of a folder: its name, but for the few that Dagster refuses ("To do...")."""
+    return _REFUSED.sub(lambda found: "".join(f"%{ord(letter):02X}" for letter in found[0]), folder)
+
+
+def folder_of(key: str) -> str:
+    """The folder of a partition."""
+    return _ESCAPED.sub(lambda found: chr(int(found[0][1:], 16)), key)
 
 
 def range_tags(keys: Sequence[str]) -> Mapping[str, str]:
@@ -26,14 +41,14 @@ def range_tags(keys: Sequence[str]) -> Mapping[str, str]:
     return {RANGE_START: keys[0], RANGE_END: keys[-1]}
 
 
-def covering_tags(keys: Sequence[str], folders: Collection[str]) -> Mapping[str, str]:
-    """Run tags of the smallest range that covers some folders; a run over all of them says so.
+def covering_tags(keys: Sequence[str], some: Collection[str]) -> Mapping[str, str]:
+    """Run tags of the smallest range that covers some partitions; a run over all of them says so.
 
     Args:
         keys: All partitions, in the order in which the instance lists them.
-        folders: Some of them, at least one.
+        some: Some of them, at least one.
     """
-    places = [place for place, key in enumerate(keys) if key in folders]
+    places = [place for place, key in enumerate(keys) if key in some]
     covered = keys[places[0] : places[-1] + 1]
     return {**range_tags(covered), **({SCOPE_TAG: ALL_FOLDERS} if len(covered) == len(keys) else {})}
 
@@ -47,12 +62,14 @@ class FolderPlan:
         add: Folders that have no partition yet.
         drop: Partitions of folders that are gone from the vault, from the catalog and from the index.
         keys: All partitions once `add` is done, in the order in which the instance will list them.
+        dirty: Partition → fingerprint of its difference.
     """
 
     drift: Drift
     add: tuple[str, ...]
     drop: tuple[str, ...]
     keys: tuple[str, ...]
+    dirty: Mapping[str, str]
 
 
 def plan_folders(work: Workspace, instance: dg.DagsterInstance) -> FolderPlan:
@@ -66,7 +83,9 @@ def plan_folders(work: Workspace, instance: dg.DagsterInstance) -> FolderPlan:
     """
     drift = measure_drift(work)
     have = instance.get_dynamic_partitions(VAULT_FOLDERS)
-    wanted = {*drift.folders, *drift.dirty, *work.catalog.folders()}
+    dirty = {key_of(folder): mark for folder, mark in drift.dirty.items()}
+    there = {*map(key_of, drift.folders), *dirty}
+    wanted = {*there, *map(key_of, work.catalog.folders())}
     # Also a folder that is gone from the vault and known to no run log: a run has to empty it.
-    add = tuple(sorted({*drift.folders, *drift.dirty} - set(have)))
-    return FolderPlan(drift, add, tuple(key for key in have if key not in wanted), (*have, *add))
+    add = tuple(sorted(there - set(have)))
+    return FolderPlan(drift, add, tuple(key for key in have if key not in wanted), (*have, *add), dirty)

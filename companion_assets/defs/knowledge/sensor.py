@@ -53,7 +53,7 @@ def vault_changes(context: dg.SensorEvaluationContext, knowledge: KnowledgeResou
             skip_reason=f"gone from vault and index: {', '.join(plan.drop)}",
             dynamic_partitions_requests=[dg.DeleteDynamicPartitionsRequest(VAULT_FOLDERS, list(plan.drop))],
         )
-    seen = _seen(context.cursor, plan.drift.dirty, now)
+    seen = _seen(context.cursor, plan.dirty, now)
     runs = [_pass(plan, interval, now)] if due and plan.keys else _repairs(plan, seen, now)
     return dg.SensorResult(
         run_requests=runs,
