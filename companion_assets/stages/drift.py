@@ -72,11 +72,13 @@ def _behind(work: Workspace) -> dict[str, str]:
     if building := building_table(work.paths):
         return catalog.behind(building)
     try:
-        served = read_manifest(work.paths).table
+        served = read_manifest(work.paths)
     except StoreError:  # nothing published, or its pointer is damaged: the next run makes it anew
-        served = ""
+        return catalog.behind("")
     other_engine = work.engine is not None and catalog.fact(ENGINE) not in (None, list(work.engine))
-    return catalog.behind("" if other_engine else served)
+    # A commit that no reader sees: the run was killed before it could publish, or the pointer is older than the rest.
+    unseen = (catalog.committed(served.table) or 0) > served.version
+    return catalog.behind("" if other_engine or unseen else served.table)
 
 
 def _fingerprint(lines: list[str]) -> str:

@@ -56,6 +56,7 @@ class Publisher:
         self._was_live = writer.is_live  # else a killed run may have left anything behind
         self._touched: set[str] = set()
         self._unembedded: set[str] = set()
+        work.catalog.unpublish_after(writer.table, writer.version)
 
     def publish_folder(self, work: Workspace, folder: str) -> FolderReport:
         """Make the index hold this folder as the catalog does.
@@ -83,8 +84,7 @@ class Publisher:
         self._unembedded.update(unembedded)
         # A note with a text that could not be embedded stays pending, so that a later run tries again.
         complete = {path: key for path, key in pending.items() if path not in unembedded}
-        catalog.mark_published(complete, self._writer.table)
-        catalog.forget_tombstones(gone)
+        catalog.mark_published(complete, self._writer.table, version=self._writer.version, dropped=gone)
         counts = {
             "notes_removed": len(gone),
             "rows_written": merge.inserted + merge.updated,

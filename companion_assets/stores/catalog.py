@@ -166,7 +166,10 @@ class Catalog(CatalogPublishing):
         Yields:
             The note, the key to hand to `put_chunks`, and when its file was modified.
         """
-        settled = bool(rules) and self.fact(_CHUNKED_BY + folder) == rules
+        before = self.fact(_CHUNKED_BY + folder)
+        settled = bool(rules) and before == rules
+        if not settled and before is not None:
+            self.write_fact(_CHUNKED_BY + folder, None)  # from the first note on, it is cut by neither
         query = (
             f"SELECT path, {_TEXT_KEY} AS text_key, chunked_key, mtime_ns FROM notes"
             " WHERE folder = ? AND NOT gone AND status != 'skipped'"

@@ -1,10 +1,11 @@
 """The second half of the catalog: from chunks to vectors and to the index, and how far each note has come there."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 
 from companion_assets.contracts.records import Chunk
 from companion_assets.stores.catalog_rows import chunk_from_payload, now
-from companion_assets.stores.catalog_view import AMONG, CatalogView, json_list
+from companion_assets.stores.catalog_view import AMONG, COMMITTED, CatalogView, json_list
 
 _HELD_BY_TABLE = "NOT gone AND indexed_key = chunked_key || '@' || ?"
 
@@ -80,18 +81,38 @@ class CatalogPublishing(CatalogView):
         with self._database.read() as connection:
             return list(connection.exec_driver_sql(query, json_list(paths)).scalars())
 
-    def mark_published(self, notes: Mapping[str, str], table: str) -> None:
-        """The index table holds these notes (path → chunked_key) now. A note cut again meanwhile stays pending."""
+    def mark_published(
+        self, notes: Mapping[str, str], table: str, *, version: int = 0, dropped: Iterable[str] = ()
+    ) -> None:
+        """A commit to the index is done: write down what it brought and what it dropped, all or nothing.
+
+        Args:
+            notes: Path → chunked_key. A note cut again meanwhile stays pending.
+            table: Holds these notes now.
+            version: Of the table, with that commit; see `unpublish_after`.
+            dropped: Notes whose tombstones are no longer needed; one that came back meanwhile is kept.
+        """
         rows = [(f"{key}@{table}", now(), path, key) for path, key in notes.items()]
-        if rows:
-            with self._database.write() as connection:
+        with self._database.write() as connection:
+            if rows:
                 query = "UPDATE notes SET indexed_key = ?, published_at = ? WHERE path = ? AND chunked_key = ?"
                 connection.exec_driver_sql(query, rows)
+            connection.exec_driver_sql(f"DELETE FROM notes WHERE gone AND path {AMONG}", json_list(dropped))
+            fact = (COMMITTED, json.dumps([table, version]))
+            connection.exec_driver_sql("INSERT OR REPLACE INTO facts VALUES (?, ?)", fact)
 
-    def forget_tombstones(self, paths: Iterable[str]) -> None:
-        """The index has dropped these notes; a note that came back meanwhile is kept."""
+    def unpublish_after(self, table: str, version: int) -> bool:
+        """Take back what was written down of commits that the table does not have; returns whether there were any.
+
+        After a power loss files may be of different age: nothing but the served pointer is forced to the disk at once.
+        If the index lost commits, all its notes are pending again; their vectors are not.
+        """
+        if (known := self.committed(table)) is None or known <= version:
+            return False
         with self._database.write() as connection:
-            connection.exec_driver_sql(f"DELETE FROM notes WHERE gone AND path {AMONG}", json_list(paths))
+            connection.exec_driver_sql("UPDATE notes SET indexed_key = NULL WHERE indexed_key GLOB '*@' || ?", (table,))
+            connection.exec_driver_sql("DELETE FROM facts WHERE name = ?", (COMMITTED,))
+        return True
 
     def published_totals(self, table: str) -> tuple[int, int]:
         """How many notes and how many chunks this index table holds as they were last cut; the skipped not counted."""

@@ -21,6 +21,7 @@ MIGRATIONS = (create_tables, create_facts, index_note_states, date_publications)
 
 HELD_REMOVALS = "held_removals"
 SYNCED_AT = "synced_at"
+COMMITTED = "committed"
 
 AMONG = "IN (SELECT value FROM json_each(?))"
 
@@ -156,6 +157,11 @@ class CatalogView:
         """When a sync last ended well, whether or not it changed anything, UTC; None before the first."""
         value = self.fact(SYNCED_AT)
         return dt.datetime.fromisoformat(value) if value else None
+
+    def committed(self, table: str) -> int | None:
+        """Version of this table with the last commit that was written down; None if the last was to another table."""
+        name, version = self.fact(COMMITTED) or ("", 0)
+        return int(version) if name == table else None
 
     def fact(self, name: str) -> Any:
         """Something known of the vault as a whole; None if nothing was written down under that name."""

@@ -84,7 +84,7 @@ def test_vanished_notes_leave_a_tombstone_until_the_index_has_dropped_them(catal
     assert (_cut(catalog), _publish(catalog), list(catalog.chunks_of(["F/a.md"]))) == ([], [], [])
     assert catalog.folders() == ["F"]
     assert catalog.counts().notes == 1
-    catalog.forget_tombstones(["F/a.md", "F/b.md"])
+    catalog.mark_published({}, "t1", dropped=["F/a.md", "F/b.md"])
     assert catalog.tombstones() == {}
     assert catalog.paths() == {"F/b.md"}, "a note that is there is never forgotten"
 
@@ -172,11 +172,23 @@ def test_a_folder_cut_by_the_same_rules_as_before_is_asked_by_text_alone(catalog
     assert {n.path for n, _, _ in catalog.notes_to_chunk("F", signature, "rules 1")} == {"F/a.md", "F/b.md"}
 
 
+def test_commits_that_the_index_lost_are_taken_back(catalog: Catalog) -> None:
+    _read(catalog, note("F/a.md"))
+    _cut(catalog)
+    catalog.mark_published(catalog.notes_to_publish("F", "t1"), "t1", version=7)
+    assert (catalog.committed("t1"), catalog.committed("t2")) == (7, None)
+    assert not catalog.unpublish_after("t1", 7)
+    assert not catalog.unpublish_after("t2", 1)
+    assert catalog.notes_to_publish("F", "t1") == {}
+    assert catalog.unpublish_after("t1", 6)
+    assert list(catalog.notes_to_publish("F", "t1")) == ["F/a.md"]
+    assert catalog.committed("t1") is None
+
+
 def test_empty_lists_do_nothing(catalog: Catalog) -> None:
     _read(catalog, note("F/a.md"))
     _cut(catalog)
     catalog.mark_gone([])
-    catalog.forget_tombstones([])
     catalog.touch([])
     catalog.mark_published({}, "t1")
     assert (catalog.put_notes([], "1"), catalog.put_chunks([])) == (0, 0)
