@@ -56,7 +56,7 @@ class Children:
 
     def start(self, name: str, command: Sequence[str]) -> None:
         """Start a process that logs to `logs/<name>.log`; one of that name must have ended."""
-        self._bury(name)
+        self.bury(name)
         with self.log_of(name).open("ab") as sink:
             process = subprocess.Popen(
                 command,
@@ -91,8 +91,8 @@ class Children:
             return next((line for line in reversed(lines) if not line.startswith("hint:")), "")
         return ""
 
-    def _bury(self, name: str) -> None:
-        """End what an ended process has left behind, and forget it."""
+    def bury(self, name: str) -> None:
+        """End what an ended process has left behind, at once: its number may soon be another's. And forget it."""
         process = self._running.pop(name, None)
         if process is not None:
             signal_group(process.pid, SIGKILL)

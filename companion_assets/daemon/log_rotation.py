@@ -23,7 +23,7 @@ def rotate(log: Path, limits: LogLimits) -> bool:
     """Make a long log the newest of the earlier ones, and empty it.
 
     Copied and emptied, not renamed: its writer keeps it open, and appends. A line that is written between the two is
-    lost. On a disk that refuses, the log stays as it is.
+    lost. On a disk that refuses or is nearly full, the log stays as it is.
 
     Returns:
         Whether it was.
@@ -31,7 +31,8 @@ def rotate(log: Path, limits: LogLimits) -> bool:
     earlier = [log.with_name(f"{log.name}.{number}") for number in range(1, limits.kept + 1)]
     partial = log.with_name(f".{log.name}.rotating")
     try:
-        if log.stat().st_size <= limits.bytes:
+        size = log.stat().st_size
+        if size <= limits.bytes or shutil.disk_usage(log.parent).free < 2 * size:
             return False
         if earlier:
             shutil.copyfile(log, partial)

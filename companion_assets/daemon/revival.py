@@ -16,14 +16,11 @@ class Revival:
         self._pause = 0.0
         self._due: float | None = None
 
-    def note_end(self, now: float) -> bool:
-        """It is not there. Returns whether that is news."""
-        if self._due is not None:
-            return False
+    def note_end(self, now: float) -> None:
+        """It has ended."""
         lived_long = now - self._born >= _LONG_SECONDS
         self._pause = 0.0 if lived_long else min(_LONGEST_PAUSE, max(_FIRST_PAUSE, 2 * self._pause))
         self._due = now + self._pause
-        return True
 
     def is_due(self, now: float) -> bool:
         """It may be started; that is then taken for done."""

@@ -30,6 +30,7 @@ from companion_assets.stores.database import database_faults
 from companion_assets.stores.process_mark import ProcessMark
 
 _START_SECONDS = 180.0
+_SECONDS_BETWEEN_ROTATIONS = 60.0
 _SECONDS_BETWEEN_LOOKS = 0.3
 _PYTHON = (sys.executable, "-m")
 _DEFINITIONS = "companion_assets.definitions"
@@ -119,27 +120,30 @@ class Supervisor:
 
     def _keep(self, children: Children) -> int:
         """Look after the processes until told to stop, or one has ended that the others need."""
-        worker = Revival(time.monotonic())
+        worker, rotation = Revival(time.monotonic()), 0.0
         while not self._stopping:
             ended = children.ended()
             if name := next((name for name in ended if name != _WORKER.name), None):
                 self._tell(_obituary(children, name, "ended unexpectedly"))
                 return 1
             if _WORKER.name in ended:
-                self._revive(children, worker, ended[_WORKER.name])
-            children.rotate_logs(self._logs)
+                worker.note_end(time.monotonic())
+                self._clear_away(children, ended[_WORKER.name])
+            if worker.is_due(time.monotonic()):
+                children.start(_WORKER.name, _WORKER.command)
+            if time.monotonic() >= rotation:
+                rotation = time.monotonic() + _SECONDS_BETWEEN_ROTATIONS
+                children.rotate_logs(self._logs)
             time.sleep(_SECONDS_BETWEEN_LOOKS)
         return 0
 
-    def _revive(self, children: Children, worker: Revival, status: int) -> None:
-        """Put right what the worker left behind, and start it again when it is time."""
-        if worker.note_end(time.monotonic()):
-            if status:
-                self._tell(_obituary(children, _WORKER.name, "ended and is started again"))
-            with suppress(CompanionError):  # else whoever comes next does it
-                self._free_runs()
-        if worker.is_due(time.monotonic()):
-            children.start(_WORKER.name, _WORKER.command)
+    def _clear_away(self, children: Children, status: int) -> None:
+        """Put right what the worker left behind."""
+        children.bury(_WORKER.name)
+        if status:
+            self._tell(_obituary(children, _WORKER.name, "ended and is started again"))
+        with suppress(CompanionError):  # else whoever comes next does it
+            self._free_runs()
 
     @contextmanager
     def _alone(self) -> Iterator[None]:

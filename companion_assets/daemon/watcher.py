@@ -161,7 +161,7 @@ class _Watcher:
 
     def _sort_out(self, drift: Drift, due: frozenset[str]) -> dict[str, str]:
         """The differences to start a run for now; the others are looked at again."""
-        busy = self._debounce.waiting() | drift.unsettled
+        busy = (self._debounce.waiting() - due) | drift.unsettled  # who is due has waited long enough
         ready = {folder: mark for folder, mark in self._runs.news(drift.dirty).items() if folder not in busy}
         for folder in drift.unsettled:
             self._notice(folder)

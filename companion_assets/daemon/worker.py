@@ -77,8 +77,9 @@ class Worker:
             self._current = run_id
         marked = False
         try:
-            if marked := self._instance.has_run(run_id):
+            if self._instance.has_run(run_id):
                 mark_run(self._instance, run_id)
+                marked = True
         finally:
             if not marked:
                 self._current = ""

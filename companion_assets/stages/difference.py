@@ -33,6 +33,7 @@ class Difference:
         moving: Those of them whose text lies in a changed file: they go when that file is read.
         lost: Those whose text is nowhere else in the vault.
         held: Why the lost ones stay, if they are too many; None if they may go.
+        as_told: Not many more are lost than when this was last written down.
     """
 
     changed: Mapping[str, list[NoteFile]]
@@ -41,6 +42,7 @@ class Difference:
     moving: frozenset[str]
     lost: frozenset[str]
     held: HeldRemovals | None
+    as_told: bool
     _taken: set[str] = field(default_factory=set)
 
     def arrived(self, shas: Iterable[str]) -> list[str]:
@@ -53,9 +55,10 @@ class Difference:
 
         Args:
             folder: Their folder.
-            confirmed: The person has said that so many notes are really gone.
+            confirmed: The person has said that so many notes are really gone. It does not count if many more have
+                vanished since they were told.
         """
-        staying = self.moving | self.lost if self.held and not confirmed else self.moving
+        staying = self.moving | self.lost if self.held and not (confirmed and self.as_told) else self.moving
         mine = (path for path, known in self.vanished.items() if known.folder == folder or path not in self.lost)
         return self._take(path for path in mine if path not in staying)
 
@@ -84,11 +87,12 @@ def compare(root: Path, scan: VaultScan, delta: FileDelta, before: HeldRemovals 
     # A text that is still there was a copy, or has moved and been read at its new place by a run that was broken off.
     lost = sorted(path for path, known in vanished.items() if path not in moving and known.sha not in delta.present)
     limit = max(MOST_REMOVALS, MOST_REMOVALS_SHARE * delta.known)
+    as_told = before is None or len(lost) <= before.vanished + limit
     held = None
     if len(lost) > limit or (lost and not scan.files):
         since = before.since if before else dt.datetime.now(dt.UTC).replace(microsecond=0)
         held = HeldRemovals(len(lost), delta.known, tuple(lost[:_EXAMPLES]), since)
-    return Difference(changed, delta.emptied, vanished, moving, frozenset(lost), held)
+    return Difference(changed, delta.emptied, vanished, moving, frozenset(lost), held, as_told)
 
 
 def _moving(root: Path, vanished: Mapping[str, KnownNote], changed: Iterable[NoteFile]) -> frozenset[str]:

@@ -76,9 +76,9 @@ def _behind(work: Workspace) -> dict[str, str]:
     except StoreError:  # nothing published, or its pointer is damaged: the next run makes it anew
         return catalog.behind("")
     other_engine = work.engine is not None and catalog.fact(ENGINE) not in (None, list(work.engine))
-    # A commit that no reader sees: the run was killed before it could publish, or the pointer is older than the rest.
-    unseen = (catalog.committed(served.table) or 0) > served.version
-    return catalog.behind("" if other_engine or unseen else served.table)
+    # A run was killed before it could publish, or a power loss has left files of different age.
+    parted = catalog.committed(served.table) not in (None, served.version)
+    return catalog.behind("" if other_engine or parted else served.table)
 
 
 def _fingerprint(lines: list[str]) -> str:

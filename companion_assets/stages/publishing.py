@@ -56,7 +56,7 @@ class Publisher:
         self._was_live = writer.is_live  # else a killed run may have left anything behind
         self._touched: set[str] = set()
         self._unembedded: set[str] = set()
-        work.catalog.unpublish_after(writer.table, writer.version)
+        work.catalog.reconcile(writer.table, writer.version)
 
     def publish_folder(self, work: Workspace, folder: str) -> FolderReport:
         """Make the index hold this folder as the catalog does.
@@ -100,24 +100,26 @@ class Publisher:
         """
         writer, catalog = self._writer, self._work.catalog
         notes, chunks = catalog.published_totals(writer.table)
-        if writer.rows != chunks:
+        if self._stray_rows(chunks):
             self._sweep()
         if not self._touched and writer.is_live:
             writer.retire_others()
             self._note_down()
             return Verdict({}, True, writer.rows, writer.version, changed=False)
         writer.optimise()
+        catalog.write_version(writer.table, writer.version)
         faults = self._faults(chunks)
         complete = writer.is_served_table or catalog.behind(writer.table).keys() <= self._unembedded
         if faults or not complete:
             return Verdict(faults, False, writer.rows, writer.version)
         manifest = writer.publish(self._work.run_id, notes=notes)
-        self._note_down()
         writer.prune()
+        self._note_down()
         return Verdict({}, True, manifest.chunks, manifest.version)
 
     def _note_down(self) -> None:
-        """Write down that a sync ended well, and which engine of the settings the served index is of."""
+        """Write down that a sync ended well, at which version, and which engine of the settings the index is of."""
+        self._work.catalog.write_version(self._writer.table, self._writer.version)
         self._work.catalog.write_fact(SYNCED_AT, dt.datetime.now(dt.UTC).isoformat(timespec="seconds"))
         engine = list(self._work.engine or ())
         if engine and self._work.catalog.fact(ENGINE) != engine:
@@ -127,7 +129,14 @@ class Publisher:
         """Drop the rows of notes that neither catalog nor vault know: a catalog that was lost leaves them behind."""
         if strays := self._strays(self._writer.note_paths()):
             self._writer.replace_notes([], strays)
+            self._work.catalog.write_version(self._writer.table, self._writer.version)
             self._touched |= strays
+
+    def _stray_rows(self, chunks: int) -> bool:
+        """Whether there are other rows than those of published notes and what is left of pending ones."""
+        catalog, writer = self._work.catalog, self._writer
+        pending = {*catalog.behind(writer.table), *catalog.tombstones()}
+        return len(pending) > _FEW_NOTES or writer.rows != chunks + (writer.rows_of(pending) if pending else 0)
 
     def _strays(self, indexed: set[str]) -> set[str]:
         """Indexed notes that are neither in the catalog, tombstones included, nor in the vault."""
@@ -155,7 +164,7 @@ class Publisher:
         the others were checked when they were written. Else they look at all rows.
         """
         writer, catalog = self._writer, self._work.catalog
-        few = self._was_live and len(self._touched) <= _FEW_NOTES and writer.rows == chunks
+        few = self._was_live and len(self._touched) <= _FEW_NOTES and not self._stray_rows(chunks)
         health = writer.health(self._touched if few else None)
         expected = catalog.published_counts(writer.table, self._touched if few else None)
         faults: dict[str, str] = {}

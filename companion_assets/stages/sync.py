@@ -4,15 +4,16 @@ Each compares what it wants with what is stored and does the difference, so that
 simply be run again, and an unchanged folder costs a listing and a few queries.
 """
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TypeVar
 
 from companion_assets.contracts.errors import EmbeddingFailed
 from companion_assets.contracts.records import Chunk, NoteFile, NoteStatus
 from companion_assets.stages.cutter import Cutter
-from companion_assets.stages.vault import read_note, wait_until_written
+from companion_assets.stages.vault import SETTLE_SECONDS, read_note, wait_until_written
 from companion_assets.stages.workspace import PARSER_VERSION, Workspace
 from companion_assets.stores.vectors import Vector
 
@@ -22,6 +23,7 @@ CONFIRM_TAG = "companion/confirm-removals"
 T = TypeVar("T")
 
 _NOTES_A_COMMIT = 200
+_UNSURE = -1  # a size no file has: the note is read once more at the next look
 TEXTS_A_BATCH = 64
 
 
@@ -44,7 +46,7 @@ def read_folder(work: Workspace, folder: str, *, rebuild: bool = False, confirm_
     Args:
         work: The run's workspace.
         folder: Top-level folder, or `_root`.
-        rebuild: Read every note again, whatever the catalog says.
+        rebuild: Read every note again, and let it be cut again, whatever the catalog says.
         confirm_removals: Let notes go even if so many vanished at once that the guard would hold them.
 
     Raises:
@@ -62,6 +64,8 @@ def read_folder(work: Workspace, folder: str, *, rebuild: bool = False, confirm_
         changed = [(file, note) for file, note in read if not note.sha or known.get(note.path) != note.sha]
         work.catalog.touch([file for file, note in read if note.sha and known.get(note.path) == note.sha])
         counts["read"] += work.catalog.put_notes(changed, PARSER_VERSION, work.run_id)
+        if rebuild:
+            work.catalog.forget_chunks(note.path for _, note in read)
         problems += [(note.path, note.reason) for _, note in changed if note.status is not NoteStatus.OK]
         shas.update(note.sha for _, note in read if note.sha)
     # Where a note went is known once it was read there: it may have come from any folder.
@@ -79,7 +83,12 @@ def _written(work: Workspace, files: Iterable[NoteFile]) -> Iterator[NoteFile]:
     for file in files:
         settled = wait_until_written(work.root, file) if file.path in emptied else file
         if settled is not None:  # else it is gone, and is missed at the next look
-            yield settled
+            yield replace(settled, size=_UNSURE) if _may_change_unseen(settled) else settled
+
+
+def _may_change_unseen(file: NoteFile) -> bool:
+    """Its file system keeps no fractions of seconds, and the file is so young that its next save may look the same."""
+    return file.mtime_ns % 1_000_000_000 == 0 and 0 <= time.time() - file.mtime_ns / 1e9 < SETTLE_SECONDS
 
 
 def chunk_folder(work: Workspace, folder: str) -> FolderReport:

@@ -59,7 +59,9 @@ def compact_index(work: Workspace, *, grace_minutes: float = 10.0) -> Compacted:
         writer.optimise(force=True)
         if writer.version != version:
             writer.publish(served.run_id, notes=served.notes)
+        work.catalog.write_version(writer.table, writer.version)
         writer.prune(grace_minutes, force=True)
+        work.catalog.write_version(writer.table, writer.version)
     return Compacted(before, size_of(paths.index_dir))
 
 

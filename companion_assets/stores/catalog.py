@@ -21,7 +21,7 @@ from typing import Any
 from companion_assets.contracts.records import Chunk, HeldRemovals, Note, NoteFile, NoteStatus
 from companion_assets.stores.catalog_publishing import CatalogPublishing
 from companion_assets.stores.catalog_rows import CHUNK_COLUMNS, NOTE_COLUMNS, chunk_row, note_row, now
-from companion_assets.stores.catalog_view import AMONG, HELD_REMOVALS, json_list
+from companion_assets.stores.catalog_view import AMONG, COMMITTED, HELD_REMOVALS, PUT_FACT, TEXT_KEY, json_list
 
 _UPDATES = ", ".join(f"{column} = excluded.{column}" for column in NOTE_COLUMNS if column != "path")
 # The chunks of a note that comes back, or can be read again, were dropped: they have to be cut anew.
@@ -29,14 +29,13 @@ _PUT_NOTE = (
     f"INSERT INTO notes ({', '.join(NOTE_COLUMNS)}) VALUES ({', '.join('?' * len(NOTE_COLUMNS))})"
     f" ON CONFLICT (path) DO UPDATE SET {_UPDATES}, gone = 0,"
     " chunked_key = CASE WHEN gone OR status = 'skipped' THEN NULL ELSE chunked_key END,"
-    " indexed_key = CASE WHEN gone OR status = 'skipped' THEN NULL ELSE indexed_key END"
+    # What the index holds of a note that was read anew is out of date, also if the run ends before it is cut.
+    " indexed_key = CASE WHEN gone OR status = 'skipped' OR sha != excluded.sha OR parsed_key != excluded.parsed_key"
+    " THEN NULL ELSE indexed_key END"
 )
 _PUT_CHUNK = f"INSERT INTO chunks ({', '.join(CHUNK_COLUMNS)}) VALUES ({', '.join('?' * len(CHUNK_COLUMNS))})"
 _NOTHING_TO_CHUNK = "skipped"
 _CHUNKED_BY = "chunked_by:"
-
-
-_TEXT_KEY = "sha || ':' || parsed_key || ':' || mtime_ns || ':'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +109,20 @@ class Catalog(CatalogPublishing):
         """Take over new file times of notes whose content turned out to be the same."""
         rows = [(os.fsencode(file.raw_path), file.mtime_ns, file.size, now(), file.path) for file in files]
         if rows:
-            query = "UPDATE notes SET raw_path = ?, mtime_ns = ?, size = ?, checked_at = ? WHERE path = ?"
+            query = (
+                "UPDATE notes SET indexed_key = CASE WHEN mtime_ns != ?2 THEN NULL ELSE indexed_key END,"
+                " raw_path = ?1, mtime_ns = ?2, size = ?3, checked_at = ?4 WHERE path = ?5"
+            )
             with self._database.write() as connection:
                 connection.exec_driver_sql(query, rows)
+
+    def forget_chunks(self, paths: Iterable[str]) -> None:
+        """Let these notes be cut and published anew, whatever they were cut from."""
+        with self._database.write() as connection:
+            query = (
+                f"UPDATE notes SET chunked_key = NULL, indexed_key = NULL WHERE status != 'skipped' AND path {AMONG}"
+            )
+            connection.exec_driver_sql(query, json_list(paths))
 
     def put_notes(self, notes: Iterable[tuple[NoteFile, Note]], parser_version: str, run_id: str = "") -> int:
         """Store parsed notes, all or none; returns how many. A skipped note loses its chunks."""
@@ -142,13 +152,17 @@ class Catalog(CatalogPublishing):
         """Write down that so many notes are kept although their files are gone; None when all is well again."""
         self.write_fact(HELD_REMOVALS, {**asdict(held), "since": held.since.isoformat()} if held else None)
 
+    def write_version(self, table: str, version: int) -> None:
+        """The table is at this version now, for other reasons than a commit of notes; see `reconcile`."""
+        self.write_fact(COMMITTED, [table, version])
+
     def write_fact(self, name: str, value: Any) -> None:
         """Write down something of the vault as a whole, as JSON; None removes it."""
         with self._database.write() as connection:
             if value is None:
                 connection.exec_driver_sql("DELETE FROM facts WHERE name = ?", (name,))
             else:
-                connection.exec_driver_sql("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, json.dumps(value)))
+                connection.exec_driver_sql(PUT_FACT, (name, json.dumps(value)))
 
     # --- notes to chunks
 
@@ -171,11 +185,11 @@ class Catalog(CatalogPublishing):
         if not settled and before is not None:
             self.write_fact(_CHUNKED_BY + folder, None)  # from the first note on, it is cut by neither
         query = (
-            f"SELECT path, {_TEXT_KEY} AS text_key, chunked_key, mtime_ns FROM notes"
+            f"SELECT path, {TEXT_KEY} AS text_key, chunked_key, mtime_ns FROM notes"
             " WHERE folder = ? AND NOT gone AND status != 'skipped'"
         )
         if settled:
-            query += f" AND substr(chunked_key, 1, length({_TEXT_KEY})) IS NOT {_TEXT_KEY}"
+            query += f" AND substr(chunked_key, 1, length({TEXT_KEY})) IS NOT {TEXT_KEY}"
         with self._database.read() as connection:
             rows = connection.exec_driver_sql(query + " ORDER BY path", (folder,)).all()
         for row in rows:

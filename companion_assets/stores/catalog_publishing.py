@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from companion_assets.contracts.records import Chunk
 from companion_assets.stores.catalog_rows import chunk_from_payload, now
-from companion_assets.stores.catalog_view import AMONG, COMMITTED, CatalogView, json_list
+from companion_assets.stores.catalog_view import AMONG, COMMITTED, PUT_FACT, TEXT_KEY, CatalogView, json_list
 
 _HELD_BY_TABLE = "NOT gone AND indexed_key = chunked_key || '@' || ?"
 
@@ -36,9 +36,10 @@ class CatalogPublishing(CatalogView):
             return {row[0]: row[1] for row in connection.exec_driver_sql(query, json_list(paths))}
 
     def notes_to_publish(self, folder: str, table: str) -> dict[str, str]:
-        """Path → chunked_key of notes with chunks (or skipped) that this index table does not hold as they are."""
+        """Path → chunked_key of notes, cut as they were last read (or skipped), that this table does not hold so."""
         query = (
-            "SELECT path, chunked_key FROM notes WHERE folder = ? AND NOT gone AND chunked_key IS NOT NULL"
+            "SELECT path, chunked_key FROM notes WHERE folder = ? AND NOT gone"
+            f" AND (status = 'skipped' OR substr(chunked_key, 1, length({TEXT_KEY})) = {TEXT_KEY})"
             " AND indexed_key IS NOT chunked_key || '@' || ? ORDER BY path"
         )
         with self._database.read() as connection:
@@ -89,7 +90,7 @@ class CatalogPublishing(CatalogView):
         Args:
             notes: Path → chunked_key. A note cut again meanwhile stays pending.
             table: Holds these notes now.
-            version: Of the table, with that commit; see `unpublish_after`.
+            version: Of the table, with that commit; see `reconcile`.
             dropped: Notes whose tombstones are no longer needed; one that came back meanwhile is kept.
         """
         rows = [(f"{key}@{table}", now(), path, key) for path, key in notes.items()]
@@ -98,16 +99,19 @@ class CatalogPublishing(CatalogView):
                 query = "UPDATE notes SET indexed_key = ?, published_at = ? WHERE path = ? AND chunked_key = ?"
                 connection.exec_driver_sql(query, rows)
             connection.exec_driver_sql(f"DELETE FROM notes WHERE gone AND path {AMONG}", json_list(dropped))
-            fact = (COMMITTED, json.dumps([table, version]))
-            connection.exec_driver_sql("INSERT OR REPLACE INTO facts VALUES (?, ?)", fact)
+            connection.exec_driver_sql(PUT_FACT, (COMMITTED, json.dumps([table, version])))
 
-    def unpublish_after(self, table: str, version: int) -> bool:
-        """Take back what was written down of commits that the table does not have; returns whether there were any.
+    def reconcile(self, table: str, version: int) -> bool:
+        """Take back what is written down of a table that is not at the version written down last.
 
         After a power loss files may be of different age: nothing but the served pointer is forced to the disk at once.
-        If the index lost commits, all its notes are pending again; their vectors are not.
+        Or a run was killed in the moment between a commit and its being written down. All notes are pending again then;
+        their vectors are not.
+
+        Returns:
+            Whether the two had parted.
         """
-        if (known := self.committed(table)) is None or known <= version:
+        if self.committed(table) in (None, version):
             return False
         with self._database.write() as connection:
             connection.exec_driver_sql("UPDATE notes SET indexed_key = NULL WHERE indexed_key GLOB '*@' || ?", (table,))

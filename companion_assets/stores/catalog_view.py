@@ -22,8 +22,11 @@ MIGRATIONS = (create_tables, create_facts, index_note_states, date_publications)
 HELD_REMOVALS = "held_removals"
 SYNCED_AT = "synced_at"
 COMMITTED = "committed"
+PUT_FACT = "INSERT OR REPLACE INTO facts VALUES (?, ?)"
 
 AMONG = "IN (SELECT value FROM json_each(?))"
+# What a note's chunks must have been cut from; `chunked_key` begins with it.
+TEXT_KEY = "sha || ':' || parsed_key || ':' || mtime_ns || ':'"
 
 # `indexed_key` is set only while the index holds the note's present chunks (see `stores.catalog`).
 _COUNTS = (
@@ -159,7 +162,7 @@ class CatalogView:
         return dt.datetime.fromisoformat(value) if value else None
 
     def committed(self, table: str) -> int | None:
-        """Version of this table with the last commit that was written down; None if the last was to another table."""
+        """The version of this table that was written down last; None if it was another table's."""
         name, version = self.fact(COMMITTED) or ("", 0)
         return int(version) if name == table else None
 

@@ -113,18 +113,20 @@ class IndexWriter:
     @property
     def is_served_table(self) -> bool:
         """Readers are on this table, at this or an earlier version."""
-        served = self._served()
-        return served is not None and served.table == self.table
+        return (served := self._served()) is not None and served.table == self.table
 
     @property
     def is_live(self) -> bool:
         """Readers see the table exactly as it is now."""
-        served = self._served()
-        return served is not None and (served.table, served.version) == (self.table, self.version)
+        return self.is_served_table and (served := self._served()) is not None and served.version == self.version
 
     def health(self, notes: Collection[str] | None = None) -> IndexHealth:
         """Figures for the checks, of the table as it is now, published or not; of some notes only, or of all."""
         return measure_health(self._table, self._spec, notes)
+
+    def rows_of(self, notes: Iterable[str]) -> int:
+        """How many rows these notes have."""
+        return int(self._table.count_rows(among("source_file", notes)))
 
     def note_paths(self) -> set[str]:
         """Paths of the notes that have rows; to find what the catalog no longer knows."""
@@ -216,8 +218,7 @@ class IndexWriter:
     def prune(self, grace_minutes: float = 10.0, *, force: bool = False) -> None:
         """Compact, and drop versions and retired tables that no reader can still be using.
 
-        Does nothing before `publish`, nor while few versions can be dropped: compacting writes the whole table anew,
-        which takes about a second for 20,000 rows.
+        Does nothing before `publish`, nor while few versions can be dropped: it takes a second for 20,000 rows.
 
         Args:
             grace_minutes: How long a reader may go on with what it has; with 0, a question under way may fail.

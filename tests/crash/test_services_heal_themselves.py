@@ -1,5 +1,6 @@
 """`companion up`: its worker is killed in mid-sync, then all of it at once; nobody lifts a finger, and all is well."""
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -17,7 +18,7 @@ from tests.crash.compare import check, published, same_as_fresh, served
 from tests.crash.faulty import Plan, Point
 from tests.crash.processes import settings_of
 from tests.crash.situations import SMALL, USUAL, Situations, engine
-from tests.daemon.running import Up, processes_of, wait_for
+from tests.daemon.running import Up, processes_of
 
 MERGED = Point("lancedb.merge:LanceMergeInsertBuilder.execute", "after")
 SECONDS = 120
@@ -48,8 +49,8 @@ def test_they_heal_themselves(situations: Situations, start: Callable[[], Up], s
     paths, vault = data_paths(), tmp_path / "vault"
     start()
     launch_sync(paths, reason="test")
-    wait_for(struck.exists, SECONDS)
-    wait_for(lambda: served(paths) is not None and is_idle(paths), SECONDS)
+    wait_until(struck.exists)
+    wait_until(lambda: served(paths) is not None and is_idle(paths))
     check(paths.root, vault, situations.fresh(situations.old, USUAL), engine=engine(USUAL))
     with open_instance(paths) as instance:
         ends = [run.status for run in instance.get_runs()]
@@ -59,19 +60,26 @@ def test_they_heal_themselves(situations: Situations, start: Callable[[], Up], s
     before = published(paths)
     struck.unlink()
     vaults.change(vault)
-    wait_for(struck.exists, SECONDS)
+    wait_until(struck.exists)
     cut_power(paths)
     assert published(paths) == before
 
     again = start()
     whole = situations.fresh(situations.new, USUAL).rows.keys()
-    wait_for(lambda: published(paths).keys() == whole and is_idle(paths), SECONDS)
+    wait_until(lambda: is_idle(paths) and published(paths).keys() == whole)
     again.process.terminate()
     assert again.process.wait(30) == 0
     same_as_fresh(paths.root, vault, engine=engine(USUAL))
     with open_instance(paths) as instance:
         pool = instance.event_log_storage.get_concurrency_info(LANCE_WRITER)
         assert (pool.claimed_slots, pool.pending_steps) == ([], [])
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.5)  # looking costs something, and the services need the processor
 
 
 def is_idle(paths: DataPaths) -> bool:

@@ -9,10 +9,9 @@ def pauses(lives: list[float]) -> list[float]:
     revival = Revival(now)
     for life in lives:
         now += life
-        assert revival.note_end(now)
+        revival.note_end(now)
         ended = now
         while not revival.is_due(now):
-            assert not revival.note_end(now), "it is the same end"
             now += 0.25
         found.append(now - ended)
     return found

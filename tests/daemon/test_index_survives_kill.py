@@ -148,5 +148,6 @@ def test_two_at_once_take_turns(vault: Path, two_at_once: list[subprocess.Popen[
     published = rows(data_paths())
     assert len({path for path, _ in published}) == 150
     # Equal texts share a vector, so there may be fewer vectors than rows, but none was made twice.
-    texts = {result["embeddings"]["texts"] for result in results}
-    assert texts == {sum(result["embeddings"]["embedded"] for result in results)}
+    # The second to come finds all of them in the index and need not even look for their vectors.
+    texts = [result["embeddings"]["texts"] for result in results]
+    assert max(texts) == sum(result["embeddings"]["embedded"] for result in results)

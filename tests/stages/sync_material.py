@@ -7,6 +7,7 @@ from pathlib import Path
 
 from companion_assets.backends.fakes import HashEmbedder
 from companion_assets.backends.protocols import Vectors
+from companion_assets.contracts.errors import EmbeddingFailed
 from companion_assets.contracts.paths import DataPaths
 from companion_assets.contracts.settings import SecuritySettings, VaultSettings
 from companion_assets.stages import sync
@@ -22,8 +23,11 @@ class CountingEmbedder(HashEmbedder):
     def __init__(self) -> None:
         super().__init__()
         self.texts: list[str] = []
+        self.refuses = ""
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        if self.refuses and (bad := {at: "refused" for at, text in enumerate(texts) if self.refuses in text}):
+            raise EmbeddingFailed("some texts were refused", bad)
         self.texts += texts
         return super().embed_passages(texts)
 

@@ -1,11 +1,15 @@
 """Renames and moves: nothing is embedded again, and a note is never found twice or not at all (B29, B31)."""
 
+import os
 import shutil
+import time
 from pathlib import Path
 
 import pytest
 
 from companion_assets.contracts.settings import ChunkingRule
+from companion_assets.stages import sync
+from companion_assets.stages.drift import measure_drift
 from companion_assets.stores.index import ChunkIndex
 from tests.stages.sync_material import Living, settle
 
@@ -99,3 +103,39 @@ def test_a_touched_note_is_taken_over_without_embedding(living: Living) -> None:
     modified = ChunkIndex.open(living.paths).neighbours("loose.md")[0].modified_at
     assert abs(modified.timestamp() - (living.vault / "loose.md").stat().st_mtime) < 1e-5
     assert not living.sync()[1].changed
+
+
+def test_a_note_that_was_read_and_not_cut_is_known_to_be_behind(living: Living) -> None:
+    living.write("loose.md", "Edited, and then the machine went down.")
+    with living.workspace() as work:
+        sync.read_folder(work, "_root")
+    state = living.view().note_status("loose.md")
+    assert state is not None
+    assert not state.indexed
+    with living.workspace() as work:
+        assert list(measure_drift(work, settle_seconds=0).dirty) == ["_root"]
+    living.sync("_root")
+    assert "went down" in living.served()["loose.md"]
+
+
+def test_reading_all_anew_cuts_and_merges_all_anew_and_embeds_nothing(living: Living) -> None:
+    with living.workspace() as work:
+        for folder in work.folders():
+            sync.read_folder(work, folder, rebuild=True)
+    counts, _ = living.sync()
+    assert (counts["chunks"], counts["rows_written"], counts["embedded"]) == (5, 5, 0)
+
+
+def test_a_file_system_without_fractions_of_seconds_hides_no_edit(living: Living) -> None:
+    second = int(time.time())
+    for text in ("- [ ] buy strings", "- [x] buy strings"):
+        living.write("loose.md", text)
+        os.utime(living.vault / "loose.md", (second, second))
+        living.sync()
+        assert living.served()["loose.md"] == text
+    assert not living.sync()[1].changed
+    settle()
+    settle()
+    living.sync()
+    counts, verdict = living.sync()
+    assert (counts["read"], counts["unchanged"], verdict.changed) == (0, 5, False)

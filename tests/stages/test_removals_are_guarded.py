@@ -7,11 +7,13 @@ import shutil
 import threading
 import time
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 from companion_assets.contracts.errors import VaultError
 from companion_assets.stages.drift import measure_drift
+from companion_assets.stores import index_writer
 from tests.stages.sync_material import Living, settle
 
 
@@ -161,3 +163,32 @@ def test_a_run_of_one_folder_reads_and_writes_only_what_changed_in_it(tmp_path: 
     assert living.served()["B/7.md"] == "Note 7 of B."
     with living.workspace() as work:
         assert list(measure_drift(work, settle_seconds=0).dirty) == ["B"]
+
+
+def test_a_confirmation_does_not_hold_for_many_more_than_were_shown(tmp_path: Path) -> None:
+    living = Living(tmp_path, {**many("A", 60), **many("B", 60), "C/stays.md": "Stays."})
+    living.sync()
+    settle()
+    shutil.rmtree(living.vault / "A")
+    settle()
+    living.sync()
+    shutil.rmtree(living.vault / "B")
+    settle()
+    assert living.sync(confirm_removals=True)[0]["removed"] == 0
+    assert living.sync(confirm_removals=True)[0]["removed"] == 120
+
+
+def test_a_passage_that_cannot_be_embedded_costs_other_saves_nothing(tmp_path: Path) -> None:
+    living = Living(tmp_path, {**many("A", 3), "B/bad.md": "A bad text.\n"})
+    living.embedder.refuses = "bad"
+    living.sync()
+    looked: list[int] = []
+    measure = index_writer.measure_health
+    living.write("A/0.md", "Edited.")
+    with mock.patch.object(
+        index_writer,
+        "measure_health",
+        lambda t, s, n=None: looked.append(-1 if n is None else len(n)) or measure(t, s, n),
+    ):
+        living.sync("A")
+    assert looked == [1], "only the edited note was looked at"

@@ -172,15 +172,15 @@ def test_a_folder_cut_by_the_same_rules_as_before_is_asked_by_text_alone(catalog
     assert {n.path for n, _, _ in catalog.notes_to_chunk("F", signature, "rules 1")} == {"F/a.md", "F/b.md"}
 
 
-def test_commits_that_the_index_lost_are_taken_back(catalog: Catalog) -> None:
+def test_what_the_index_does_not_have_is_taken_back(catalog: Catalog) -> None:
     _read(catalog, note("F/a.md"))
     _cut(catalog)
     catalog.mark_published(catalog.notes_to_publish("F", "t1"), "t1", version=7)
     assert (catalog.committed("t1"), catalog.committed("t2")) == (7, None)
-    assert not catalog.unpublish_after("t1", 7)
-    assert not catalog.unpublish_after("t2", 1)
+    assert not catalog.reconcile("t1", 7)
+    assert not catalog.reconcile("t2", 1)
     assert catalog.notes_to_publish("F", "t1") == {}
-    assert catalog.unpublish_after("t1", 6)
+    assert catalog.reconcile("t1", 6)
     assert list(catalog.notes_to_publish("F", "t1")) == ["F/a.md"]
     assert catalog.committed("t1") is None
 

@@ -54,7 +54,8 @@ def vault_changes(context: dg.SensorEvaluationContext, knowledge: KnowledgeResou
             dynamic_partitions_requests=[dg.DeleteDynamicPartitionsRequest(VAULT_FOLDERS, list(plan.drop))],
         )
     seen = _seen(context.cursor, plan.dirty, now)
-    runs = [_pass(plan, interval, now)] if due and plan.keys else _repairs(plan, seen, now)
+    # A pass that failed is asked for again in the next stretch of the interval only; what differs is not left so long.
+    runs = [*([_pass(plan, interval, now)] if due and plan.keys else []), *_repairs(plan, seen, now)]
     return dg.SensorResult(
         run_requests=runs,
         skip_reason=None if runs else _why_nothing(plan),
