@@ -1,6 +1,7 @@
 """The last step: merge a folder's difference into the index, check the result, and only then let readers see it."""
 
 import datetime as dt
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from dataclasses import dataclass
 from companion_assets.contracts.records import Chunk
 from companion_assets.stages.sync import TEXTS_A_BATCH, FolderReport, batches, embed_chunks
 from companion_assets.stages.workspace import ENGINE, Workspace
-from companion_assets.stores.catalog_view import SYNCED_AT
+from companion_assets.stores.catalog_view import SYNCED_AT, UNEMBEDDED
 from companion_assets.stores.index_writer import SMALL_TAIL, IndexWriter, open_writer
 from companion_assets.stores.vectors import Vector
 
@@ -55,7 +56,7 @@ class Publisher:
         self._writer = writer
         self._was_live = writer.is_live  # else a killed run may have left anything behind
         self._touched: set[str] = set()
-        self._unembedded: set[str] = set()
+        self._unembedded: dict[str, str] = {}
         work.catalog.reconcile(writer.table, writer.version)
 
     def publish_folder(self, work: Workspace, folder: str) -> FolderReport:
@@ -81,7 +82,7 @@ class Publisher:
         rows, unembedded = self._rows(pending)
         merge = self._writer.replace_notes(rows, [*pending, *gone])
         self._touched.update(pending, gone)
-        self._unembedded.update(unembedded)
+        self._unembedded |= unembedded
         # A note with a text that could not be embedded stays pending, so that a later run tries again.
         complete = {path: key for path, key in pending.items() if path not in unembedded}
         catalog.mark_published(complete, self._writer.table, version=self._writer.version, dropped=gone)
@@ -90,8 +91,7 @@ class Publisher:
             "rows_written": merge.inserted + merge.updated,
             "rows_deleted": merge.deleted,
         }
-        problems = tuple((path, f"{count} passages have no vector") for path, count in unembedded.items())
-        return FolderReport(counts, problems)
+        return FolderReport(counts, tuple(unembedded.items()))
 
     def finish(self) -> Verdict:
         """Index the new rows for words, check, and publish if everything holds.
@@ -109,7 +109,7 @@ class Publisher:
         writer.optimise()
         catalog.write_version(writer.table, writer.version)
         faults = self._faults(chunks)
-        complete = writer.is_served_table or catalog.behind(writer.table).keys() <= self._unembedded
+        complete = writer.is_served_table or catalog.behind(writer.table).keys() <= self._unembedded.keys()
         if faults or not complete:
             return Verdict(faults, False, writer.rows, writer.version)
         manifest = writer.publish(self._work.run_id, notes=notes)
@@ -118,7 +118,11 @@ class Publisher:
         return Verdict({}, True, manifest.chunks, manifest.version)
 
     def _note_down(self) -> None:
-        """Write down that a sync ended well, at which version, and which engine of the settings the index is of."""
+        """Write down that a sync ended well, at which version, by which engine, and why notes are not whole."""
+        before = self._work.catalog.unembedded()
+        after = {path: why for path, why in before.items() if path not in self._touched} | self._unembedded
+        if after != before:
+            self._work.catalog.write_fact(UNEMBEDDED, after or None)
         self._work.catalog.write_version(self._writer.table, self._writer.version)
         self._work.catalog.write_fact(SYNCED_AT, dt.datetime.now(dt.UTC).isoformat(timespec="seconds"))
         engine = list(self._work.engine or ())
@@ -142,20 +146,19 @@ class Publisher:
         """Indexed notes that are neither in the catalog, tombstones included, nor in the vault."""
         return self._work.scan().gone(indexed - self._work.catalog.paths(gone=True))
 
-    def _rows(self, pending: dict[str, str]) -> tuple[list[tuple[Chunk, Vector]], dict[str, int]]:
-        """The rows of notes, and path → number of passages without a vector."""
+    def _rows(self, pending: dict[str, str]) -> tuple[list[tuple[Chunk, Vector]], dict[str, str]]:
+        """The rows of notes, and path → how many of its passages have no vector, and why."""
         chunks = list(self._work.catalog.chunks_of(pending))
         embedder_id = self._work.embedder.spec.embedder_id
         vectors = self._work.vectors.get_many(embedder_id, {sha for _, sha in chunks})
+        why: dict[str, str] = {}
         # Usually made in the step before; not if the cache of vectors was lost after it.
         for batch in batches([(chunk, sha) for chunk, sha in chunks if sha not in vectors], TEXTS_A_BATCH):
-            embed_chunks(self._work, batch)
+            why |= embed_chunks(self._work, batch).problems
             vectors |= self._work.vectors.get_many(embedder_id, {sha for _, sha in batch})
-        unembedded: dict[str, int] = {}
-        for chunk, sha in chunks:
-            if sha not in vectors:
-                unembedded[chunk.source_file] = unembedded.get(chunk.source_file, 0) + 1
-        return [(chunk, vectors[sha]) for chunk, sha in chunks if sha in vectors], unembedded
+        lacking = Counter(chunk.source_file for chunk, sha in chunks if sha not in vectors)
+        reasons = {path: f"{count} of its passages cannot be embedded: {why[path]}" for path, count in lacking.items()}
+        return [(chunk, vectors[sha]) for chunk, sha in chunks if sha in vectors], reasons
 
     def _faults(self, chunks: int) -> dict[str, str]:
         """What the blocking checks find.

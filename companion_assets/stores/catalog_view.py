@@ -21,6 +21,7 @@ MIGRATIONS = (create_tables, create_facts, index_note_states, date_publications)
 
 HELD_REMOVALS = "held_removals"
 SYNCED_AT = "synced_at"
+UNEMBEDDED = "unembedded"
 COMMITTED = "committed"
 PUT_FACT = "INSERT OR REPLACE INTO facts VALUES (?, ?)"
 
@@ -166,6 +167,10 @@ class CatalogView:
         name, version = self.fact(COMMITTED) or ("", 0)
         return int(version) if name == table else None
 
+    def unembedded(self) -> dict[str, str]:
+        """Path → why a note is not whole in the index although it was read, as the last sync that tried found it."""
+        return self.fact(UNEMBEDDED) or {}
+
     def fact(self, name: str) -> Any:
         """Something known of the vault as a whole; None if nothing was written down under that name."""
         with self._database.read() as connection:
@@ -193,7 +198,7 @@ class CatalogView:
             path=row.path,
             folder=row.folder,
             status=NoteStatus(row.status),
-            reason=row.reason,
+            reason=row.reason or ("" if row.indexed_key else self.unembedded().get(path, "")),
             chunks=row.chunks,
             indexed=row.indexed_key is not None and row.status != NoteStatus.SKIPPED,
             gone=bool(row.gone),

@@ -72,10 +72,12 @@ def test_one_of_32_texts_without_a_vector_holds_nobody_up_and_is_tried_again(tmp
     assert (counts["embedded"], counts["failed"], verdict.published, verdict.rows) == (31, 1, True, 31)
     assert set(living.served()) == set(many(31))
     assert ChunkIndex.open(living.paths).health().zero_vectors == 0
-    assert NoteFinder(living.settings, living.view()).find("odd").standing is NoteStanding.WAITING
+    odd = NoteFinder(living.settings, living.view()).find("odd")
+    assert (odd.standing, odd.reason) == (NoteStanding.WAITING, "1 of its passages cannot be embedded: not a number")
     assert living.view().counts().pending == 1
 
     picky.refused = ""
     counts, verdict = living.sync()
     assert (counts["embedded"], verdict.rows) == (1, 32)
     assert NoteFinder(living.settings, living.view()).find("odd").standing is NoteStanding.INDEXED
+    assert living.view().unembedded() == {}

@@ -27,6 +27,7 @@ from companion_assets.stores import index_table
 from companion_assets.stores.catalog_rows import NOTE_COLUMNS, chunk_from_payload
 from companion_assets.stores.index import ChunkIndex
 from companion_assets.stores.index_writer import SMALL_TAIL
+from companion_assets.stores.progress import read_progress
 from companion_assets.stores.settings_file import load_settings
 
 # When and by which run a note was read, not what it says.
@@ -204,7 +205,7 @@ def left_over(paths: DataPaths) -> list[str]:
                 pass
         except Timeout:
             wrong.append(f"{name} is held")
-    if paths.progress_file.exists():
+    if read_progress(paths.progress_file):
         wrong.append("progress is still shown")
     return wrong
 
