@@ -83,9 +83,10 @@ def compare(root: Path, scan: VaultScan, delta: FileDelta, before: HeldRemovals 
         changed[file.folder].append(file)
     gone = scan.gone(delta.vanished)
     vanished = {path: known for path, known in delta.vanished.items() if path in gone}
-    moving = _moving(root, vanished, delta.changed) if vanished else frozenset()
     # A text that is still there was a copy, or has moved and been read at its new place by a run that was broken off.
-    lost = sorted(path for path, known in vanished.items() if path not in moving and known.sha not in delta.present)
+    missed = {path: known for path, known in vanished.items() if known.sha not in delta.present}
+    moving = _moving(root, missed, delta.changed) if missed else frozenset()
+    lost = sorted(missed.keys() - moving)
     limit = max(MOST_REMOVALS, MOST_REMOVALS_SHARE * delta.known)
     as_told = before is None or len(lost) <= before.vanished + limit
     held = None

@@ -53,7 +53,7 @@ def compact_index(work: Workspace, *, grace_minutes: float = 10.0) -> Compacted:
         # While a table is being built, tending the served one would take the other for one that was given up.
         return Compacted(before, before, _NOTHING_YET if served is None else _IN_BETWEEN)
     with open_writer(paths, served.embedder, lambda text: work.embedder.embed_query(text)) as writer:
-        if not writer.is_live:
+        if not writer.is_live or work.catalog.committed(writer.table) not in (None, writer.version):
             return Compacted(before, before, "a sync was broken off; the next one goes on with it")
         version = writer.version
         writer.optimise(force=True)

@@ -48,6 +48,7 @@ def save_often(work: Workspace, times: int) -> None:
         for _ in range(times):
             writer.replace_notes(rows, ["Projects/Cello.md"])
             writer.publish(served.run_id)
+        work.catalog.write_version(writer.table, writer.version)
 
 
 def answers(index: ChunkIndex) -> list[Any]:

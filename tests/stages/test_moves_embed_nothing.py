@@ -10,6 +10,8 @@ import pytest
 from companion_assets.contracts.settings import ChunkingRule
 from companion_assets.stages import sync
 from companion_assets.stages.drift import measure_drift
+from companion_assets.stages.vault import read_note
+from companion_assets.stages.workspace import PARSER_VERSION
 from companion_assets.stores.index import ChunkIndex
 from tests.stages.sync_material import Living, settle
 
@@ -139,3 +141,14 @@ def test_a_file_system_without_fractions_of_seconds_hides_no_edit(living: Living
     living.sync()
     counts, verdict = living.sync()
     assert (counts["read"], counts["unchanged"], verdict.changed) == (0, 5, False)
+
+
+def test_a_text_that_is_read_in_one_place_waits_for_no_other(living: Living) -> None:
+    (living.vault / "Garden/pear.md").rename(living.vault / "Work/pear.md")
+    with living.workspace() as work:
+        (file,) = (file for file in work.folders()["Work"] if file.path == "Work/pear.md")
+        work.catalog.put_notes([(file, read_note(work.root, file))], PARSER_VERSION)  # and the machine went down
+    shutil.copy(living.vault / "Work/pear.md", living.vault / "Garden/copy.md")
+    living.sync("Work")
+    assert "Garden/pear.md" not in living.served()
+    assert "about pear" in living.served()["Work/pear.md"]

@@ -13,10 +13,10 @@ from companion_assets.contracts.settings import ChunkingRule, SecuritySettings, 
 from companion_assets.stages.drift import measure_drift
 from companion_assets.stages.publishing import Verdict, open_publisher
 from companion_assets.stages.sync import chunk_folder, embed_folder, read_folder
+from companion_assets.stages.upkeep import compact_index
 from companion_assets.stages.workspace import PARSER_VERSION, Workspace
 from companion_assets.stores.catalog import Catalog
 from companion_assets.stores.catalog_rows import text_sha
-from companion_assets.stores.index_writer import open_writer
 from companion_assets.stores.vectors import VectorCache
 from tests.year.interruptions import Place, ProcessDies, interrupted
 from tests.year.steps import Change, Interruption
@@ -133,9 +133,9 @@ class Household:
         elif change.kind == "embedder":
             self.dimensions = DIMENSIONS[change.pick % len(DIMENSIONS)]
         elif change.kind == "upkeep":
-            embedder = CountingEmbedder(self.dimensions, self.ledger)
-            with open_writer(self.paths, embedder.spec, embedder.embed_query) as writer:
-                writer.prune(0, force=True)
+            work = self.workspace()
+            compact_index(work, grace_minutes=0)
+            work.close()
 
     def sync(
         self, scope: str = "all", pick: int = 0, during: Sequence[Interruption] = (), *, confirm_removals: bool = False
