@@ -60,6 +60,7 @@ KILLS = [
         "merge", "lancedb.merge:LanceMergeInsertBuilder.execute", "within", 2, "first changes embedder",
         watched="index.lance/*/data/*",
     ),
+    _at("merge", "lancedb.merge:LanceMergeInsertBuilder.execute", "before", 2, "changes"),
     _at("merge", "lancedb.merge:LanceMergeInsertBuilder.execute", "after", 2, "first changes embedder"),
     _at("merge", _SQL, "after", 2, "first changes", text="UPDATE notes SET indexed_key"),
     _at("merge", f"{_SECOND_HALF}.mark_published", "after", 2, "changes embedder"),

@@ -8,6 +8,7 @@ import datetime as dt
 import hashlib
 import json
 from collections.abc import Mapping
+from typing import Any
 
 import dagster as dg
 
@@ -53,14 +54,18 @@ def vault_changes(context: dg.SensorEvaluationContext, knowledge: KnowledgeResou
             skip_reason=f"gone from vault and index: {', '.join(plan.drop)}",
             dynamic_partitions_requests=[dg.DeleteDynamicPartitionsRequest(VAULT_FOLDERS, list(plan.drop))],
         )
-    seen = _seen(context.cursor, plan.dirty, now)
-    # A pass that failed is asked for again in the next stretch of the interval only; what differs is not left so long.
-    runs = [*([_pass(plan, interval, now)] if due and plan.keys else []), *_repairs(plan, seen, now)]
+    before = _read(context.cursor)
+    asked, seen = str(before.get("pass", "")), _seen(before.get("seen"), plan.dirty, now)
+    whole = _pass(plan, interval, now) if due and plan.keys else None
+    if whole is not None and whole.run_key != asked:
+        runs, asked = [whole], str(whole.run_key)
+    else:  # one pass in each stretch of the interval: if it failed, what differs is not left until the next
+        runs = _repairs(plan, seen, now)
     return dg.SensorResult(
         run_requests=runs,
         skip_reason=None if runs else _why_nothing(plan),
         dynamic_partitions_requests=[dg.AddDynamicPartitionsRequest(VAULT_FOLDERS, list(plan.add))] if plan.add else [],
-        cursor=json.dumps(seen),
+        cursor=json.dumps({"pass": asked, "seen": seen}),
     )
 
 
@@ -70,14 +75,22 @@ def _why_nothing(plan: FolderPlan) -> str:
     return f"new: {', '.join(plan.add)}" if plan.add else "the index is up to date"
 
 
-def _seen(cursor: str | None, dirty: Mapping[str, str], now: dt.datetime) -> Seen:
+def _read(cursor: str | None) -> dict[str, Any]:
+    """What the last tick wrote down; nothing if that is lost."""
+    try:
+        return dict(json.loads(cursor or "{}"))
+    except (ValueError, TypeError):
+        return {}
+
+
+def _seen(earlier: Any, dirty: Mapping[str, str], now: dt.datetime) -> Seen:
     """What differs, with the moment at which each difference was first seen.
 
     A difference that was gone meanwhile counts as new, even if it looks the same (a note edited to and fro with its
     file times restored). A cursor that is lost makes all of them new: one run too many, never one too few.
     """
     try:
-        before = {folder: (mark, since) for folder, (mark, since) in json.loads(cursor or "{}").items()}
+        before = {folder: (mark, since) for folder, (mark, since) in (earlier or {}).items()}
     except (ValueError, TypeError, AttributeError):
         before = {}
     stamp = f"{now:%Y-%m-%dT%H:%M:%S}+00:00"
