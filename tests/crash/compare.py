@@ -6,7 +6,6 @@ import sqlite3
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,6 @@ from filelock import FileLock, Timeout
 from companion_assets.backends.factory import open_embedder
 from companion_assets.backends.fakes import HashEmbedder
 from companion_assets.backends.protocols import Embedder
-from companion_assets.contracts.errors import IndexMissing
-from companion_assets.contracts.manifests import EmbedderSpec, IndexManifest
 from companion_assets.contracts.paths import HOME_VARIABLE, DataPaths, data_paths
 from companion_assets.contracts.settings import Settings
 from companion_assets.stages import sync
@@ -24,36 +21,15 @@ from companion_assets.stages.drift import measure_drift
 from companion_assets.stages.publishing import open_publisher
 from companion_assets.stages.workspace import Workspace
 from companion_assets.stores import index_table
-from companion_assets.stores.catalog_rows import NOTE_COLUMNS, chunk_from_payload
 from companion_assets.stores.index import ChunkIndex
 from companion_assets.stores.index_writer import SMALL_TAIL
 from companion_assets.stores.progress import read_progress
 from companion_assets.stores.settings_file import load_settings
+from tests.crash.pictures import Picture, Rows, open_file, picture, published, served
 
-# When and by which run a note was read, not what it says.
-_STAMPS = {"run_id", "updated_at", "checked_at"}
-_NOTE_FACTS = [name for name in NOTE_COLUMNS if name not in _STAMPS]
+__all__ = ["check", "do_steps", "fresh_build", "published", "same_as_fresh"]
+
 _SHOWN = 5
-
-Rows = Mapping[str, Mapping[str, Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """All that a data root knows of a vault, in a form in which two data roots can be compared.
-
-    Attributes:
-        rows: Chunk id → columns of the published table; the vector as bytes.
-        notes: Path → columns of the catalog, and the key its chunks were cut by.
-        chunks: Path and position → chunk id, hash of the text, and the chunk as it is stored.
-        vectors: Hash of a text of the vault → its vector of the served embedder.
-    """
-
-    embedder: EmbedderSpec | None
-    rows: Rows
-    notes: Rows
-    chunks: Rows
-    vectors: Mapping[str, bytes]
 
 
 def same_as_fresh(
@@ -128,52 +104,11 @@ def check(home: Path, vault: Path, fresh: Picture, *, engine: tuple[str, str] | 
     assert wrong == [], "\n".join(wrong[:40])
 
 
-def picture(paths: DataPaths) -> Picture:
-    """The picture of a data root as it is now."""
-    manifest = served(paths)
-    notes, chunks = _catalog(paths)
-    vectors = _vectors(paths, manifest.embedder.embedder_id) if manifest else {}
-    wanted = {row["text_sha"] for row in chunks.values()}
-    return Picture(
-        embedder=manifest.embedder if manifest else None,
-        rows=published(paths),
-        notes=notes,
-        chunks=chunks,
-        vectors={sha: vector for sha, vector in vectors.items() if sha in wanted},
-    )
-
-
-def served(paths: DataPaths) -> IndexManifest | None:
-    """The manifest; None if nothing is published."""
-    try:
-        return index_table.read_manifest(paths)
-    except IndexMissing:
-        return None
-
-
-def published(paths: DataPaths) -> Rows:
-    """The rows that readers see; none if nothing is published. No chunk id may occur twice."""
-    manifest = served(paths)
-    if manifest is None:
-        return {}
-    table = index_table.connect(paths).open_table(manifest.table)
-    table.checkout(manifest.version)
-    return _by_id(table.search().to_arrow())
-
-
-def _by_id(found: Any) -> Rows:
-    vectors = index_table.matrix(found)
-    facts = found.drop_columns(["vector"]).to_pylist()
-    rows = {fact["chunk_id"]: {**fact, "vector": row.tobytes()} for fact, row in zip(facts, vectors, strict=True)}
-    assert len(rows) == len(facts), "a chunk id occurs twice"
-    return rows
-
-
 def half_done(paths: DataPaths) -> list[str]:
     """What a sync that came to its end would not have left behind."""
     wrong = []
     manifest = served(paths)
-    with closing(_open(paths.catalog_db)) as catalog:
+    with closing(open_file(paths.catalog_db)) as catalog:
         gone = [row["path"] for row in catalog.execute("SELECT path FROM notes WHERE gone")]
         keys = catalog.execute("SELECT path, status, chunked_key, indexed_key FROM notes WHERE NOT gone").fetchall()
         held = catalog.execute("SELECT value FROM facts WHERE name = 'held_removals'").fetchall()
@@ -210,16 +145,6 @@ def left_over(paths: DataPaths) -> list[str]:
     return wrong
 
 
-def stored_vectors(paths: DataPaths) -> set[tuple[str, str]]:
-    """Embedder and hash of every text that has a vector."""
-    if not paths.vectors_db.exists():
-        return set()
-    with closing(_open(paths.vectors_db)) as vectors:
-        if not vectors.execute("SELECT 1 FROM sqlite_master WHERE name = 'vectors'").fetchall():
-            return set()
-        return {tuple(row) for row in vectors.execute("SELECT embedder_id, text_sha FROM vectors")}
-
-
 def _settings(paths: DataPaths) -> Settings:
     return load_settings(env={**os.environ, HOME_VARIABLE: str(paths.root)}).settings
 
@@ -252,27 +177,6 @@ def _embedder_of(paths: DataPaths) -> Embedder:
     if manifest is not None and manifest.embedder.provider == "fake":
         return HashEmbedder(manifest.embedder.dimensions, manifest.embedder.max_tokens)
     return open_embedder(_settings(paths).rag.embedding)
-
-
-def _catalog(paths: DataPaths) -> tuple[Rows, Rows]:
-    with closing(_open(paths.catalog_db)) as catalog:
-        facts = ", ".join([*_NOTE_FACTS, "chunked_key", "gone"])
-        notes = [dict(row) for row in catalog.execute(f"SELECT {facts} FROM notes")]
-        chunks = [dict(row) for row in catalog.execute("SELECT path, position, text_sha, payload FROM chunks")]
-    for row in chunks:
-        row.update(asdict(chunk_from_payload(row.pop("payload"))))
-    return {row["path"]: row for row in notes}, {f"{row['path']}#{row['position']}": row for row in chunks}
-
-
-def _vectors(paths: DataPaths, embedder_id: str) -> dict[str, bytes]:
-    with closing(_open(paths.vectors_db)) as vectors:
-        return dict(vectors.execute("SELECT text_sha, vector FROM vectors WHERE embedder_id = ?", (embedder_id,)))
-
-
-def _open(file: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(file)
-    connection.row_factory = sqlite3.Row
-    return connection
 
 
 def _copy_database(source: Path, target: Path) -> None:

@@ -1,4 +1,4 @@
-"""Kills a sync after every single thing it does, in every situation: some four hundred deaths, half an hour.
+"""Kills a sync after every single thing it does, in every situation: some four hundred deaths, two minutes when idle.
 
     python -m tests.crash.everywhere [SITUATION …]
 

@@ -12,8 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from companion_assets.contracts.paths import data_paths
-from tests.crash.compare import check, published
+from tests.crash.compare import check
 from tests.crash.faulty import Plan, Point
+from tests.crash.pictures import published
 from tests.crash.processes import Job, start_server, sync
 from tests.crash.situations import SMALL, USUAL, Situations, engine
 

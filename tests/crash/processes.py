@@ -5,8 +5,10 @@ import os
 import signal
 import sys
 from dataclasses import dataclass
+from multiprocessing.connection import wait
 from multiprocessing.forkserver import ensure_running
 from pathlib import Path
+from threading import Lock
 
 from companion_assets.contracts.paths import MODEL_CACHE_VARIABLE, data_paths
 from tests.crash.faulty import ROOT, Plan, arm
@@ -16,6 +18,8 @@ CONTEXT = multiprocessing.get_context("forkserver")
 ENGINE_PROVIDER = "ollama"
 KILLED = -signal.SIGKILL
 _SECONDS = 120
+# Starting a process also asks after the others; of two threads that ask after one, one gets a wrong answer.
+_ONE_THREAD = Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +65,13 @@ def sync(job: Job) -> Ended:
     """Run a job in a process of its own and wait for its end."""
     log = job.home.parent / f"{job.home.name} {job.name}.log"
     process = CONTEXT.Process(target=_run, args=(job, log, str(ROOT)), daemon=True)
-    process.start()
-    process.join(_SECONDS)
-    assert process.exitcode is not None, "it hangs"
-    return Ended(process.exitcode, log.read_text(encoding="utf-8", errors="replace") if log.exists() else "")
+    with _ONE_THREAD:
+        process.start()
+    wait([process.sentinel], _SECONDS)
+    with _ONE_THREAD:
+        status = process.exitcode
+    assert status is not None, "it hangs"
+    return Ended(status, log.read_text(encoding="utf-8", errors="replace") if log.exists() else "")
 
 
 def _run(job: Job, log: Path, root: str) -> None:

@@ -11,8 +11,9 @@ from companion_assets.backends.fakes import HashEmbedder
 from companion_assets.contracts.paths import DataPaths, data_paths
 from companion_assets.stores.index import ChunkIndex
 from tests.crash import vaults
-from tests.crash.compare import Picture, check, fresh_build, picture, published, served, stored_vectors
+from tests.crash.compare import check, fresh_build
 from tests.crash.faulty import Plan
+from tests.crash.pictures import Picture, picture, published, served, stored_vectors
 from tests.crash.processes import KILLED, Job, settings_of, sync
 
 T = TypeVar("T")
@@ -152,7 +153,7 @@ class Death:
         before, whole = published(self.paths), self.situations.fresh(self.situation.vault, dimensions).rows
         reader = _Reader(self.paths, before.keys() | whole.keys()) if before else None
         ended = sync(Job(self.home, self.vault, self.plan))
-        assert ended.status == KILLED, f"the point was not reached\n{ended.said}"
+        assert ended.status == KILLED, f"the point was not reached; status {ended.status}\n{ended.said}"
         assert published(self.paths) in (before, whole), "a half-built state is served"
         if reader:
             reader.check()

@@ -11,8 +11,9 @@ from companion_assets.daemon.instance import open_instance
 from companion_assets.defs.knowledge.assets import LANCE_WRITER
 from companion_assets.defs.knowledge.partitions import VAULT_FOLDERS
 from tests.crash import vaults
-from tests.crash.compare import check, same_as_fresh, stored_vectors
+from tests.crash.compare import check, same_as_fresh
 from tests.crash.faulty import Plan, Point
+from tests.crash.pictures import stored_vectors
 from tests.crash.processes import KILLED, Job, sync
 from tests.crash.situations import SMALL, USUAL, Situations, engine
 

@@ -38,7 +38,7 @@ def deaths(situations: Situations, request: pytest.FixtureRequest) -> Iterator[M
     wanted = [item.callspec.params.get("case") for item in request.session.items if hasattr(item, "callspec")]
     chosen = [case for case in CASES if case in wanted]
     for name in {case.situation for case in chosen}:
-        # In this thread: libraries that are first imported by two at once have been seen half imported.
+        # What all of them need, made before two of them ask for it at once.
         situations.fresh(situations.get(name).vault, situations.get(name).plan.dimensions)
     with ThreadPoolExecutor(2) as pool:
         yield {case: pool.submit(die, situations, case) for case in chosen}

@@ -15,8 +15,9 @@ from companion_assets.stores.catalog_view import MIGRATIONS
 from companion_assets.stores.database import open_database
 from companion_assets.stores.index import ChunkIndex
 from tests.crash import vaults
-from tests.crash.compare import check, published, same_as_fresh, stored_vectors
+from tests.crash.compare import check, same_as_fresh
 from tests.crash.faulty import Plan, Point
+from tests.crash.pictures import published, stored_vectors
 from tests.crash.points import operations
 from tests.crash.processes import KILLED, Job, sync
 from tests.crash.situations import OTHER, SMALL, UPKEEP, USUAL, Death, Situations, engine
@@ -48,7 +49,7 @@ def vault(home: Path) -> Path:
 def kill(home: Path, vault: Path) -> Killing:
     def killed(plan: Plan, point: Point, nth: int) -> None:
         ended = sync(Job(home, vault, replace(plan, points=(point,), nth=nth)))
-        assert ended.status == KILLED, f"the point was not reached\n{ended.said}"
+        assert ended.status == KILLED, f"the point was not reached; status {ended.status}\n{ended.said}"
 
     return killed
 

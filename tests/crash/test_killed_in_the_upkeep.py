@@ -10,8 +10,9 @@ from companion_assets.contracts.paths import data_paths
 from companion_assets.stores.index import ChunkIndex
 from companion_assets.stores.index_table import table_names
 from tests.crash import vaults
-from tests.crash.compare import published, same_as_fresh, stored_vectors
+from tests.crash.compare import same_as_fresh
 from tests.crash.faulty import Plan, Point
+from tests.crash.pictures import published, stored_vectors
 from tests.crash.processes import KILLED, Job, sync
 from tests.crash.situations import OTHER, SMALL, UPKEEP, Situations, engine
 

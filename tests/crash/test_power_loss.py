@@ -35,7 +35,7 @@ class Mixture:
 
 AGES = ("old", "new")
 MIXTURES = [
-    *(Mixture(catalog, vectors, index, index, vault) for catalog, vectors, index, vault in product(AGES, repeat=4)),
+    *(Mixture(catalog, "old", index, index, vault) for catalog, index, vault in product(AGES, repeat=3)),
     # The pointer is the one file that is flushed to the disk before it is put in place.
     *(Mixture(catalog, "new", "old", "new", vault) for catalog, vault in product(AGES, repeat=2)),
 ]

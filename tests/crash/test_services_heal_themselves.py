@@ -14,8 +14,9 @@ from companion_assets.daemon.instance import open_instance
 from companion_assets.daemon.launching import launch_sync
 from companion_assets.defs.knowledge.assets import LANCE_WRITER
 from tests.crash import vaults
-from tests.crash.compare import published, same_as_fresh
+from tests.crash.compare import same_as_fresh
 from tests.crash.faulty import Plan, Point
+from tests.crash.pictures import published
 from tests.crash.processes import settings_of
 from tests.crash.situations import SMALL, USUAL, Situations, engine
 from tests.daemon.running import Up, processes_of
