@@ -14,7 +14,7 @@ from companion_app.retrieval import Retriever
 from companion_app.session import ChatSession
 from companion_assets.backends.factory import open_generator, reopen_embedder
 from companion_assets.backends.protocols import Embedder, Generator
-from companion_assets.contracts.errors import BackendUnavailable, CompanionError, SettingsError
+from companion_assets.contracts.errors import BackendUnavailable, CompanionError
 from companion_assets.contracts.manifests import EmbedderSpec
 from companion_assets.contracts.paths import DataPaths, data_paths
 from companion_assets.contracts.prompt import render_prefix
@@ -22,6 +22,7 @@ from companion_assets.contracts.settings import LoggingSettings, Settings
 from companion_assets.stores.chat_log import ChatLog
 from companion_assets.stores.data_root import prepare_data_root
 from companion_assets.stores.settings_file import LoadedSettings, load_settings
+from companion_assets.stores.settings_followed import FollowedSettings
 
 _log = logging.getLogger(__name__)
 
@@ -60,39 +61,6 @@ class Once(Generic[T]):
             return self.opened
 
 
-class FollowedSettings:
-    """The settings as their file has them by now; while it cannot be used, the last ones that could be.
-
-    Args:
-        loaded: Those of the start.
-        paths: The data root, where a file may appear later.
-    """
-
-    def __init__(self, loaded: LoadedSettings, paths: DataPaths) -> None:
-        self._path = loaded.path
-        self._file = loaded.path or paths.settings_file
-        self._settings = loaded.settings
-        self._seen = self._mark()
-
-    def __call__(self) -> Settings:
-        """The settings now. Costs one look at the file's time."""
-        mark = self._mark()
-        if mark != self._seen:
-            self._seen = mark
-            try:
-                self._settings = load_settings(self._path).settings
-            except SettingsError as fault:
-                _log.warning("the settings stay as they were: %s", fault.message)
-        return self._settings
-
-    def _mark(self) -> tuple[int, ...]:
-        try:
-            status = self._file.stat()
-        except OSError:
-            return ()
-        return status.st_mtime_ns, status.st_size, status.st_ino
-
-
 class Companion:
     """Everything a surface needs, opened on first use and shared by all sessions and threads of the process.
 
@@ -105,7 +73,9 @@ class Companion:
         self.loaded = loaded
         self.paths = paths
         self._pool = ThreadPoolExecutor(max_workers=2, thread_name_prefix="companion-load")
-        self.settings_now = FollowedSettings(loaded, paths)
+        self._followed = FollowedSettings(
+            loaded.path or paths.settings_file, lambda: load_settings(loaded.path).settings, loaded.settings
+        )
         self.engines = SearchEngines(paths, self._reopen_embedder)
         self._chat_log = Once(lambda: ChatLog(paths.companion_db))
         self._generator: Future[Generator | None] | None = None
@@ -118,6 +88,13 @@ class Companion:
     def settings(self) -> Settings:
         """The settings of the start, which most parts keep; see `settings_now`."""
         return self.loaded.settings
+
+    def settings_now(self) -> Settings:
+        """The settings as their file has them by now; while it cannot be used, the last ones that could be."""
+        before, settings = self._followed.fault, self._followed()
+        if (fault := self._followed.fault) and fault != before:
+            _log.warning("the settings stay as they were: %s", fault)
+        return settings
 
     @property
     def chat_log(self) -> ChatLog:

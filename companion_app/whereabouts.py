@@ -19,7 +19,7 @@ from companion_assets.contracts.errors import CompanionError, VaultError
 from companion_assets.contracts.records import HeldRemovals, NoteStatus
 from companion_assets.contracts.settings import VaultSettings
 from companion_assets.stages.vault import scan_vault
-from companion_assets.stages.vault_walk import VaultScan
+from companion_assets.stages.vault_walk import VaultScan, rules_of
 from companion_assets.stores.catalog_view import CatalogView, NoteState
 
 _SHOWN = 10
@@ -71,12 +71,7 @@ class NoteFinder:
         self._fault, scan = "", VaultScan((), (), (), complete=False)
         try:
             indexing = vault.indexing
-            scan = scan_vault(
-                vault.path,
-                file_patterns=indexing.file_patterns,
-                deny_dirs=indexing.deny_dirs,
-                deny_patterns=indexing.deny_patterns,
-            )
+            scan = scan_vault(vault.path, rules_of(indexing))
         except VaultError as fault:
             self._fault = fault.message
         self._files = {file.path: file for file in scan.files}

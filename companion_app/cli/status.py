@@ -15,6 +15,7 @@ from companion_assets.contracts.errors import StoreError, VaultError
 from companion_assets.contracts.paths import DataPaths, data_paths
 from companion_assets.contracts.settings import Settings
 from companion_assets.stages.vault import scan_vault
+from companion_assets.stages.vault_walk import rules_of
 from companion_assets.stages.workspace import PARSER_VERSION
 from companion_assets.stores.catalog import Catalog
 from companion_assets.stores.catalog_view import CatalogCounts
@@ -86,12 +87,7 @@ def _details(settings: Settings, catalog: Catalog | None) -> _Details:
     if vault is None:
         return _Details(**known)
     try:
-        scan = scan_vault(
-            vault,
-            file_patterns=indexing.file_patterns,
-            deny_dirs=indexing.deny_dirs,
-            deny_patterns=indexing.deny_patterns,
-        )
+        scan = scan_vault(vault, rules_of(indexing))
     except VaultError:
         return _Details(**known)
     known |= {"listed": True, "left_out": Counter(str(left.reason) for left in scan.left_out)}

@@ -25,16 +25,12 @@ ROOM_NEEDED = GIGABYTE // 5  # below this a sync may stop in the middle
 def check_vault(vault: VaultSettings) -> Check:
     """Configured, a folder, readable; and how much of it Companion will read."""
     from companion_assets.stages.vault import scan_vault
+    from companion_assets.stages.vault_walk import rules_of
 
     if vault.path is None:
         return Check("vault", "fail", "no vault is configured", "companion init --vault PATH")
     indexing = vault.indexing
-    scan = scan_vault(
-        vault.path,
-        file_patterns=indexing.file_patterns,
-        deny_dirs=indexing.deny_dirs,
-        deny_patterns=indexing.deny_patterns,
-    )
+    scan = scan_vault(vault.path, rules_of(indexing))
     folders = {file.folder for file in scan.files}
     detail = f"{vault.path}: {len(scan.files):,} notes in {len(folders):,} top-level folders"
     if not scan.files:

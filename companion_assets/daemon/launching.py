@@ -16,12 +16,10 @@ from companion_assets.daemon.dagster_page import submit_run
 from companion_assets.daemon.instance import LOCATION, open_instance
 from companion_assets.daemon.running import running_services
 from companion_assets.defs.knowledge.jobs import SYNC_JOB
-from companion_assets.defs.knowledge.partitions import VAULT_FOLDERS, covering_tags, key_of
+from companion_assets.defs.knowledge.partitions import covering_tags, key_of, plan_folders, register
 from companion_assets.defs.maintenance.dead_runs import fail_dead_runs
 from companion_assets.defs.resources import open_workspace
-from companion_assets.defs.run_tags import FAST_LANE, LANE_TAG, REASON_TAG
-from companion_assets.stages.drift import measure_drift
-from companion_assets.stages.sync import CONFIRM_TAG, REBUILD_TAG
+from companion_assets.defs.run_tags import CONFIRM_TAG, FAST_LANE, LANE_TAG, REASON_TAG, REBUILD_TAG
 
 _POLL_SECONDS = 0.1
 _SECONDS_BETWEEN_LOOKS = 5.0
@@ -113,24 +111,14 @@ def launch_folders(paths: DataPaths, folders: Collection[str], *, reason: str) -
     """
     with open_instance(paths) as instance:
         some = sorted(map(key_of, folders))
-        keys = _register(instance, some)
+        keys = register(instance, some)
     return _launched(paths, _tags(keys, some, reason))
 
 
 def add_folders(instance: dg.DagsterInstance) -> list[str]:
     """Register the vault's folders as partitions; returns all keys in the instance's order."""
     with open_workspace() as work:
-        drift = measure_drift(work)
-    return _register(instance, sorted(map(key_of, {*drift.folders, *drift.dirty})))
-
-
-def _register(instance: dg.DagsterInstance, wanted: Sequence[str]) -> list[str]:
-    known = instance.get_dynamic_partitions(VAULT_FOLDERS)
-    new = [key for key in wanted if key not in known]
-    if not new:
-        return list(known)
-    instance.add_dynamic_partitions(VAULT_FOLDERS, new)
-    return list(instance.get_dynamic_partitions(VAULT_FOLDERS))
+        return register(instance, plan_folders(work, instance).add)
 
 
 def _tags(

@@ -1,10 +1,9 @@
 """Which services of this data root are running, and where they listen. Needs no Dagster."""
 
-import json
 from dataclasses import asdict, dataclass
 
 from companion_assets.contracts.paths import DataPaths
-from companion_assets.stores.process_mark import ProcessMark
+from companion_assets.stores.process_sign import put_sign, read_sign
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +29,15 @@ class Services:
 def running_services(paths: DataPaths) -> Services | None:
     """What `companion up` wrote down, if that very process is still alive."""
     try:
-        services = Services(**json.loads((paths.locks_dir / "up.json").read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
+        sign = read_sign(paths.locks_dir / "up.json")
+        return Services(**sign) if sign else None
+    except TypeError:  # another version's
         return None
-    return services if ProcessMark(services.pid, services.started).is_alive else None
 
 
 def announce(paths: DataPaths, services: Services) -> None:
-    """Write down what runs; a reader finds all of it or nothing."""
-    partial = paths.locks_dir / ".up.json"
-    partial.write_text(json.dumps(asdict(services)), encoding="utf-8")
-    partial.replace(paths.locks_dir / "up.json")
+    """Write down what runs."""
+    put_sign(paths.locks_dir / "up.json", asdict(services))
 
 
 def withdraw(paths: DataPaths) -> None:

@@ -4,11 +4,11 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from companion_assets.contracts.errors import SettingsError
 from companion_assets.contracts.paths import CONFIG_VARIABLE, DataPaths
 from companion_assets.contracts.settings_knowledge import VaultSettings
-from companion_assets.stages.vault_walk import VaultRules, vault_rules
+from companion_assets.stages.vault_walk import VaultRules, rules_of
 from companion_assets.stores.settings_file import load_settings
+from companion_assets.stores.settings_followed import FollowedSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,45 +27,34 @@ class WatchPlan:
 
 
 class WatchSettings:
-    """Reads the settings again whenever their file has changed.
+    """The plan of the settings in force.
 
     Args:
         paths: The data root.
-
-    Attributes:
-        fault: Why the file as it is now cannot be used, in one line; the last good settings stay in force.
     """
 
     def __init__(self, paths: DataPaths) -> None:
-        self._file = Path(os.environ.get(CONFIG_VARIABLE) or paths.settings_file).expanduser()
-        self._seen: object = ()
+        file = Path(os.environ.get(CONFIG_VARIABLE) or paths.settings_file).expanduser()
+        self._followed = FollowedSettings(file, lambda: load_settings().settings)
+        self._vault: VaultSettings | None = None
         self._plan = _plan(VaultSettings())
-        self.fault = ""
+
+    @property
+    def fault(self) -> str:
+        """Why the file as it is now cannot be used; the last good settings stay in force."""
+        return self._followed.fault
 
     def plan(self) -> WatchPlan:
         """What is in force now. Costs one look at the file's time."""
-        mark = self._mark()
-        if mark != self._seen:
-            self._seen = mark
-            try:
-                self._plan, self.fault = _plan(load_settings().settings.vault), ""
-            except SettingsError as fault:
-                self.fault = f"the settings cannot be used: {'; '.join(fault.faults) or fault}"
+        vault = self._followed().vault
+        if vault is not self._vault:
+            self._vault, self._plan = vault, _plan(vault)
         return self._plan
-
-    def _mark(self) -> object:
-        try:
-            status = self._file.stat()
-        except OSError as fault:
-            return fault.errno
-        return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
 
 
 def _plan(vault: VaultSettings) -> WatchPlan:
     indexing = vault.indexing
-    rules = vault_rules(
-        file_patterns=indexing.file_patterns, deny_dirs=indexing.deny_dirs, deny_patterns=indexing.deny_patterns
-    )
+    rules = rules_of(indexing)
     if not indexing.auto_sync:
         return WatchPlan(None, rules, "vault.indexing.auto_sync is off")
     if not indexing.watch_fs_events:

@@ -1,8 +1,6 @@
 """What the watcher says of itself, for `companion status` and the page: one small file in the locks folder."""
 
 import datetime as dt
-import json
-import os
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -10,6 +8,7 @@ from typing import Literal
 
 from companion_assets.contracts.paths import DataPaths
 from companion_assets.stores.process_mark import ProcessMark
+from companion_assets.stores.process_sign import put_sign, read_sign
 
 WatchMode = Literal["events", "polling", "off"]
 
@@ -34,13 +33,12 @@ class WatchState:
 def read_watch_state(paths: DataPaths) -> WatchState | None:
     """What the running watcher last said; None if none runs."""
     try:
-        raw = json.loads(_file(paths).read_text(encoding="utf-8"))
-        mark = ProcessMark(raw["pid"], raw.pop("started"))
-        state = WatchState(**{**raw, "since": dt.datetime.fromisoformat(raw["since"])})
-        alive = mark.is_alive
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        if (raw := read_sign(_file(paths))) is None:
+            return None
+        del raw["started"]
+        return WatchState(**{**raw, "since": dt.datetime.fromisoformat(raw["since"])})
+    except (ValueError, TypeError, KeyError):  # another version's
         return None
-    return state if alive else None
 
 
 class WatchStateFile:
@@ -63,14 +61,9 @@ class WatchStateFile:
         since = known.since if known is not None and known.mode == mode else dt.datetime.now(dt.UTC)
         self._state = WatchState(mode, reason, self._mark.pid, since)
         raw = {**asdict(self._state), "since": since.isoformat(), "started": self._mark.started}
-        beside = self._path.with_name(f".{self._path.name}.{os.getpid()}")
-        try:
+        with suppress(OSError):
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            beside.write_text(json.dumps(raw), encoding="utf-8")
-            beside.replace(self._path)
-        except OSError:
-            with suppress(OSError):
-                beside.unlink(missing_ok=True)
+            put_sign(self._path, raw)
         return True
 
     def withdraw(self) -> None:

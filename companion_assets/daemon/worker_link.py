@@ -6,7 +6,6 @@ steps, so that it is never executed twice: the launcher offers it, the worker ac
 confirms. Whoever hears nothing for a second lets it be.
 """
 
-import json
 import os
 import socket
 import socketserver
@@ -21,6 +20,7 @@ from typing import Any, Protocol, cast
 
 from companion_assets.contracts.paths import DataPaths
 from companion_assets.stores.process_mark import ProcessMark
+from companion_assets.stores.process_sign import put_sign, read_sign
 
 _ANSWER_SECONDS = 1.0
 _LONGEST_LINE = 200
@@ -105,7 +105,7 @@ def listening(paths: DataPaths, desk: Desk) -> Iterator[None]:
     with _listener(paths, desk) as listener:
         path = str(listener.server_address)
         threading.Thread(target=listener.serve_forever, name="launcher", daemon=True).start()
-        _write(paths, _Address(own.pid, own.started, path))
+        put_sign(_file(paths), asdict(_Address(own.pid, own.started, path)))
         try:
             yield
         finally:
@@ -207,16 +207,9 @@ def _file(paths: DataPaths) -> Path:
     return paths.locks_dir / "worker.json"
 
 
-def _write(paths: DataPaths, address: _Address) -> None:
-    """A reader finds all of it or nothing."""
-    partial = paths.locks_dir / ".worker.json"
-    partial.write_text(json.dumps(asdict(address)), encoding="utf-8")
-    partial.replace(_file(paths))
-
-
 def _read(paths: DataPaths, *, alive: bool = True) -> _Address | None:
     try:
-        address = _Address(**json.loads(_file(paths).read_text(encoding="utf-8")))
-        return address if not alive or ProcessMark(address.pid, address.started).is_alive else None
-    except (OSError, ValueError, TypeError):
+        sign = read_sign(_file(paths), alive=alive)
+        return _Address(**sign) if sign else None
+    except TypeError:  # another version's
         return None

@@ -7,6 +7,8 @@ SCOPE_TAG = "companion/scope"
 ALL_FOLDERS = "all"
 LANE_TAG = "companion/lane"
 FAST_LANE = "fast"  # executed by the resident worker
+REBUILD_TAG = "companion/rebuild"
+CONFIRM_TAG = "companion/confirm-removals"
 KIND_TAG = "companion/kind"
 TRAINING = "train"
 

@@ -100,15 +100,16 @@ class Publisher:
         """
         writer, catalog = self._writer, self._work.catalog
         notes, chunks = catalog.published_totals(writer.table)
-        if self._stray_rows(chunks):
+        if strays := self._stray_rows(chunks):
             self._sweep()
+            strays = self._stray_rows(chunks)
         if not self._touched and writer.is_live:
             writer.retire_others()
             self._note_down()
             return Verdict({}, True, writer.rows, writer.version, changed=False)
         writer.optimise()
         catalog.write_version(writer.table, writer.version)
-        faults = self._faults(chunks)
+        faults = self._faults(all_rows=strays)
         complete = writer.is_served_table or catalog.behind(writer.table).keys() <= self._unembedded.keys()
         if faults or not complete:
             return Verdict(faults, False, writer.rows, writer.version)
@@ -160,14 +161,14 @@ class Publisher:
         reasons = {path: f"{count} of its passages cannot be embedded: {why[path]}" for path, count in lacking.items()}
         return [(chunk, vectors[sha]) for chunk, sha in chunks if sha in vectors], reasons
 
-    def _faults(self, chunks: int) -> dict[str, str]:
+    def _faults(self, *, all_rows: bool) -> dict[str, str]:
         """What the blocking checks find.
 
         They look at the rows of the touched notes if these are few and the number of all rows is what it should be:
         the others were checked when they were written. Else they look at all rows.
         """
         writer, catalog = self._writer, self._work.catalog
-        few = self._was_live and len(self._touched) <= _FEW_NOTES and not self._stray_rows(chunks)
+        few = self._was_live and len(self._touched) <= _FEW_NOTES and not all_rows
         health = writer.health(self._touched if few else None)
         expected = catalog.published_counts(writer.table, self._touched if few else None)
         faults: dict[str, str] = {}

@@ -17,9 +17,6 @@ from companion_assets.stages.vault import SETTLE_SECONDS, read_note, wait_until_
 from companion_assets.stages.workspace import PARSER_VERSION, Workspace
 from companion_assets.stores.vectors import Vector
 
-REBUILD_TAG = "companion/rebuild"
-CONFIRM_TAG = "companion/confirm-removals"
-
 T = TypeVar("T")
 
 _NOTES_A_COMMIT = 200

@@ -19,7 +19,7 @@ from companion_assets.contracts.paths import WINDOWS_HINT, is_windows_path
 from companion_assets.contracts.records import Note, NoteFile, NoteStatus
 from companion_assets.stages.decoding import decode_note
 from companion_assets.stages.markdown import note_title, parse_note
-from companion_assets.stages.vault_walk import LeftOut, LeftOutReason, VaultScan, VaultWalk, vault_rules
+from companion_assets.stages.vault_walk import LeftOut, LeftOutReason, VaultRules, VaultScan, VaultWalk
 
 __all__ = ["MAX_NOTE_BYTES", "LeftOut", "LeftOutReason", "VaultScan", "check_vault", "read_note", "scan_vault"]
 
@@ -28,23 +28,17 @@ SETTLE_SECONDS = 2.0  # younger files may still be being written
 REPLACE_SECONDS = 1.0  # a file that was deleted so recently may be made anew
 
 
-def scan_vault(
-    root: Path, *, file_patterns: Iterable[str], deny_dirs: Iterable[str], deny_patterns: Iterable[str]
-) -> VaultScan:
+def scan_vault(root: Path, rules: VaultRules) -> VaultScan:
     """List the notes of a vault without reading them.
 
     Args:
         root: The vault.
-        file_patterns: Globs on file names that make a file a note, in any case (`*.md`).
-        deny_dirs: Names of folders to stay out of, at any depth, case-sensitive.
-        deny_patterns: Globs on names of notes to leave out, case-sensitive. Names that start with a dot and conflict
-            copies of sync tools are always left out.
+        rules: Which names in it count.
 
     Raises:
         VaultError: The folder is missing, no folder, unreadable or wholly empty.
     """
     check_vault(root)
-    rules = vault_rules(file_patterns=file_patterns, deny_dirs=deny_dirs, deny_patterns=deny_patterns)
     return VaultWalk(root.resolve(), rules).walk()
 
 

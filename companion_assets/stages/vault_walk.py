@@ -17,6 +17,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from companion_assets.contracts.records import NoteFile
+from companion_assets.contracts.settings_knowledge import IndexingSettings
 
 ROOT_FOLDER = "_root"
 
@@ -130,11 +131,25 @@ class VaultRules:
 
 
 def vault_rules(*, file_patterns: Iterable[str], deny_dirs: Iterable[str], deny_patterns: Iterable[str]) -> VaultRules:
-    """The rules as settings spell them; see `stages.vault.scan_vault`."""
+    """The rules as settings spell them.
+
+    Args:
+        file_patterns: Globs on file names that make a file a note, in any case (`*.md`).
+        deny_dirs: Names of folders to stay out of, at any depth, case-sensitive.
+        deny_patterns: Globs on names of notes to leave out, case-sensitive. Names that start with a dot and conflict
+            copies of sync tools are always left out.
+    """
     return VaultRules(
         is_note=_name_filter(pattern.lower() for pattern in file_patterns),
         is_denied=_name_filter(deny_patterns),
         deny_dirs=frozenset(deny_dirs),
+    )
+
+
+def rules_of(indexing: IndexingSettings) -> VaultRules:
+    """The rules of the settings in force."""
+    return vault_rules(
+        file_patterns=indexing.file_patterns, deny_dirs=indexing.deny_dirs, deny_patterns=indexing.deny_patterns
     )
 
 

@@ -14,7 +14,7 @@ from companion_assets.contracts.records import NoteFile
 from companion_assets.contracts.settings import SecuritySettings, VaultSettings
 from companion_assets.stages.difference import Difference, compare
 from companion_assets.stages.vault import REPLACE_SECONDS, scan_vault, vanished_just_now
-from companion_assets.stages.vault_walk import VaultScan
+from companion_assets.stages.vault_walk import VaultScan, rules_of
 from companion_assets.stores.catalog import Catalog
 from companion_assets.stores.data_root import keep_apart
 from companion_assets.stores.progress import ProgressFile
@@ -107,12 +107,7 @@ class Workspace:
         if self._scan is None:
             keep_apart(self.paths.root, self.root)
             indexing = self.vault.indexing
-            self._scan = scan_vault(
-                self.root,
-                file_patterns=indexing.file_patterns,
-                deny_dirs=indexing.deny_dirs,
-                deny_patterns=indexing.deny_patterns,
-            )
+            self._scan = scan_vault(self.root, rules_of(indexing))
         return self._scan
 
     def folders(self) -> dict[str, list[NoteFile]]:

@@ -11,7 +11,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, exc
@@ -93,7 +93,8 @@ def open_database(path: Path, migrations: Sequence[Migration], *, canonical: boo
     """
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _create(path)
+        with database_faults(path, canonical=canonical):
+            _create(path)
         path.chmod(0o600)
     except OSError as fault:
         raise StoreError(
@@ -109,14 +110,35 @@ def open_database(path: Path, migrations: Sequence[Migration], *, canonical: boo
 
 
 def _create(path: Path) -> None:
-    """Make the file if it is missing, so that no moment exists in which others may read it.
+    """Make the file if it is missing, in WAL mode and so that no moment exists in which others may read it.
 
-    SQLite's side files take the same mode. A file that is there must not even be opened: closing it again would take
-    away the locks that SQLite holds on it for this process, and another process would then throw its log away.
+    The switch to WAL fails at once, whatever the busy timeout, while another process looks at the file: so it is made
+    under another name, and appears ready. SQLite's side files take the file's mode. A file that is there must not even
+    be opened: closing it again would take away the locks that SQLite holds on it for this process, and another process
+    would then throw its log away.
     """
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    with _CREATING, suppress(FileExistsError):
+    with _CREATING:
+        if path.exists():
+            return
+        new = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            new.unlink(missing_ok=True)
+            _create_empty(new)
+            with closing(sqlite3.connect(new)) as connection:
+                connection.execute("PRAGMA journal_mode=WAL")
+            os.link(new, path)
+        except FileExistsError:
+            pass  # another process was quicker
+        except OSError:  # a file system without hard links; any other fault comes again here
+            _create_empty(path)
+        finally:
+            new.unlink(missing_ok=True)
+
+
+def _create_empty(path: Path) -> None:
+    with suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
 
 

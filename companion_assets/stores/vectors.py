@@ -89,6 +89,12 @@ class VectorCache:
             query = "SELECT count(*) FROM vectors WHERE embedder_id = ?"
             return int(connection.exec_driver_sql(query, (embedder_id,)).scalar_one())
 
+    def latest_embedder(self) -> str:
+        """Id of the embedder that made the vector stored last; "" if there is none."""
+        with self._database.read() as connection:
+            query = "SELECT embedder_id FROM vectors ORDER BY rowid DESC LIMIT 1"
+            return str(connection.exec_driver_sql(query).scalar() or "")
+
     def prune(self, keep: Iterable[str]) -> int:
         """Forget the vectors, of every embedder, whose text is not in `keep`; returns how many."""
         with self._database.write() as connection:

@@ -5,6 +5,7 @@ from pathlib import Path
 from companion_assets.contracts.records import Link, Note, NoteFile
 from companion_assets.stages.markdown import parse_note
 from companion_assets.stages.vault import VaultScan, read_note, scan_vault
+from companion_assets.stages.vault_walk import vault_rules
 
 DENY_DIRS = (".obsidian", ".trash", "zzz-Archive", ".git", ".logseq")
 DENY_PATTERNS = ("*.tmp", "*.bak", "*conflict*", ".*")
@@ -16,7 +17,7 @@ def note_of(text: str, path: str = "Note.md") -> Note:
 
 def scan(root: Path, **rules: tuple[str, ...]) -> VaultScan:
     chosen = {"file_patterns": ("*.md",), "deny_dirs": DENY_DIRS, "deny_patterns": DENY_PATTERNS} | rules
-    return scan_vault(root, **chosen)
+    return scan_vault(root, vault_rules(**chosen))
 
 
 def write(root: Path, notes: dict[str, str | bytes]) -> Path:

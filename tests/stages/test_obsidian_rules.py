@@ -13,6 +13,7 @@ from companion_assets.stages.index_text import index_text
 from companion_assets.stages.link_resolver import LinkResolver
 from companion_assets.stages.markdown import resolve_links
 from companion_assets.stages.vault import read_note, scan_vault
+from companion_assets.stages.vault_walk import vault_rules
 
 from .note_material import address, note_of
 
@@ -51,7 +52,7 @@ def fields(note: Note) -> dict[str, Any]:
 def test_every_case_of_a_real_vaults_oddities_is_read_rightly() -> None:
     root = DATA / "vault_cases" / "vault"
     expected = json.loads((DATA / "vault_cases" / "expected.json").read_text(encoding="utf-8"))
-    found = scan_vault(root, file_patterns=["*.md"], deny_dirs=[], deny_patterns=[])
+    found = scan_vault(root, vault_rules(file_patterns=["*.md"], deny_dirs=[], deny_patterns=[]))
     resolver = LinkResolver([file.path for file in found.files] + list(found.attachments))
     notes = {file.path: fields(resolve_links(read_note(root, file), resolver)) for file in found.files}
     assert len(expected["notes"]) == len(notes) == 56

@@ -40,7 +40,7 @@ def test_the_walk_has_it_the_same(tmp_path: Path) -> None:
     for path in PATHS:
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text("text\n", encoding="utf-8")
-    walked = {file.raw_path: file.folder for file in scan_vault(tmp_path, **PATTERNS).files}
+    walked = {file.raw_path: file.folder for file in scan_vault(tmp_path, RULES).files}
     assert walked == {path: folder for path, folder in PATHS.items() if folder}
 
 

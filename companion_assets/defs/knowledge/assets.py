@@ -15,7 +15,7 @@ from companion_assets.defs.knowledge.metadata import (
 )
 from companion_assets.defs.knowledge.partitions import folder_of, vault_folders
 from companion_assets.defs.resources import KnowledgeResource
-from companion_assets.defs.run_tags import FAST_LANE, LANE_TAG
+from companion_assets.defs.run_tags import CONFIRM_TAG, FAST_LANE, LANE_TAG, REBUILD_TAG
 from companion_assets.stages import sync
 from companion_assets.stages.chunk_rules import CHUNKER_VERSION
 from companion_assets.stages.publishing import open_publisher
@@ -54,7 +54,7 @@ def _each_folder(context: dg.AssetExecutionContext, work: Workspace, step: Step)
 )
 def notes(context: dg.AssetExecutionContext, knowledge: KnowledgeResource) -> dg.MaterializeResult:
     """Every note as Obsidian reads it: frontmatter, tags, links, headings, date; with a reason where it could not."""
-    rebuild, confirmed = (context.run.tags.get(tag) == "true" for tag in (sync.REBUILD_TAG, sync.CONFIRM_TAG))
+    rebuild, confirmed = (context.run.tags.get(tag) == "true" for tag in (REBUILD_TAG, CONFIRM_TAG))
     work = knowledge.workspace
     step = partial(sync.read_folder, rebuild=rebuild, confirm_removals=confirmed)
     report = _each_folder(context, work, step)

@@ -64,7 +64,7 @@ def history_plot(context: dg.AssetExecutionContext, work: Workspace, *, redraw: 
         redraw: The counts may have changed and half a second matters to nobody; else the last picture is shown again.
     """
     of_partition = dg.AssetRecordsFilter(asset_key=context.asset_key, asset_partitions=[context.partition_keys[-1]])
-    events = context.instance.fetch_materializations(of_partition, limit=_HISTORY).records
+    events = context.instance.fetch_materializations(of_partition, limit=_HISTORY if redraw else 1).records
     past = [(event.timestamp, event.asset_materialization.metadata) for event in events if event.asset_materialization]
     if not redraw:
         return {_PICTURE: past[0][1][_PICTURE]} if past and _PICTURE in past[0][1] else {}

@@ -6,7 +6,7 @@ any scattered set of changes is one run over the whole range.
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import dagster as dg
@@ -70,6 +70,15 @@ class FolderPlan:
     drop: tuple[str, ...]
     keys: tuple[str, ...]
     dirty: Mapping[str, str]
+
+
+def register(instance: dg.DagsterInstance, wanted: Iterable[str]) -> list[str]:
+    """Make sure that these partitions exist; returns all of them in the order in which the instance lists them."""
+    known = instance.get_dynamic_partitions(VAULT_FOLDERS)
+    if not (new := [key for key in wanted if key not in known]):
+        return list(known)
+    instance.add_dynamic_partitions(VAULT_FOLDERS, new)
+    return list(instance.get_dynamic_partitions(VAULT_FOLDERS))
 
 
 def plan_folders(work: Workspace, instance: dg.DagsterInstance) -> FolderPlan:

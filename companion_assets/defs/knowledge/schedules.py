@@ -7,7 +7,7 @@ from tzlocal import get_localzone_name
 
 from companion_assets.contracts.errors import CompanionError
 from companion_assets.defs.knowledge.jobs import is_syncing, sync_job
-from companion_assets.defs.knowledge.partitions import VAULT_FOLDERS, covering_tags, plan_folders
+from companion_assets.defs.knowledge.partitions import VAULT_FOLDERS, covering_tags, plan_folders, register
 from companion_assets.defs.knowledge.passes import reason_to_wait
 from companion_assets.defs.knowledge.sensor import SWITCHED_OFF
 from companion_assets.defs.resources import KnowledgeResource
@@ -33,8 +33,7 @@ def daily_sync(context: dg.ScheduleEvaluationContext, knowledge: KnowledgeResour
     except CompanionError as fault:
         return dg.SkipReason(f"{fault.message} ({fault.hint})")
     # Done here and now, since a schedule cannot ask for it; with watch_fs_events off, the sensor never does.
-    if plan.add:
-        instance.add_dynamic_partitions(VAULT_FOLDERS, list(plan.add))
+    register(instance, plan.add)
     for folder in () if is_syncing(instance) else plan.drop:
         instance.delete_dynamic_partition(VAULT_FOLDERS, folder)
     keys = instance.get_dynamic_partitions(VAULT_FOLDERS)
