@@ -214,12 +214,15 @@ class SearchHit:
 
 @dataclass(frozen=True, slots=True)
 class SearchFilters:
-    """Hard filters. Empty means no filter.
+    """Hard filters, all of them in force. Empty means no filter.
 
     Attributes:
         after, before: Inclusive days.
         tags: All must be carried; a tag also matches its nested tags.
         folder: Glob over the note's path (`Journal/**`); a bare folder name matches everything in it.
+        source_kind: `vault` or `shelf`.
+        note: Path of the only note to look in.
+        people: All must be named or linked in the passage, under their name or an alias of their note.
     """
 
     after: dt.date | None = None
@@ -227,6 +230,75 @@ class SearchFilters:
     tags: tuple[str, ...] = ()
     folder: str | None = None
     source_kind: str | None = None
+    note: str | None = None
+    people: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DateSpan:
+    """A day or a stretch of days that a text names.
+
+    Attributes:
+        first, last: Inclusive days.
+        start, end: Where it stands in the text, end exclusive.
+        every_year: The text names no year ("on 14 January"); the years of `first` and `last` are a guess.
+    """
+
+    first: dt.date
+    last: dt.date
+    start: int
+    end: int
+    every_year: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Something of the vault that a question names.
+
+    Attributes:
+        name: As the vault spells it: a title, or what a link points to where no note is.
+        keys: Folded names and aliases under which it is found.
+        paths: Its notes; empty for a link without a note.
+        kind: `person` for notes and links that are people, else `note`.
+        start, end: Where it stands in the question, end exclusive.
+    """
+
+    name: str
+    keys: tuple[str, ...]
+    paths: tuple[str, ...]
+    kind: Literal["person", "note"]
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """What a question says beside its words; made without a model. Soft, except `filters`.
+
+    Attributes:
+        question: As written.
+        subject: What is left to search by when operators (quotes stay) and hard filters are taken out.
+        dates: Days and stretches it names, relative ones reckoned from `today`.
+        today: The day it was asked.
+        named: People and notes of the vault it names.
+        tags, folders: Those it mentions and that the vault has, without demanding them.
+        phrases: Quoted, to be found as they stand.
+        without: What it does not want, as written (`not in Lisbon`, `-wine`).
+        order: Whether it asks for what is newest or oldest.
+        filters: What it demands ("only in #work").
+    """
+
+    question: str
+    subject: str
+    today: dt.date
+    dates: tuple[DateSpan, ...] = ()
+    named: tuple[Named, ...] = ()
+    tags: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    order: Literal["", "newest", "oldest"] = ""
+    filters: SearchFilters = SearchFilters()
 
 
 @dataclass(frozen=True, slots=True)
