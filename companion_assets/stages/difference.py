@@ -6,6 +6,7 @@ files in which the text of a vanished note may lie.
 """
 
 import datetime as dt
+import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -97,7 +98,13 @@ def compare(root: Path, scan: VaultScan, delta: FileDelta, before: HeldRemovals 
 
 
 def _moving(root: Path, vanished: Mapping[str, KnownNote], changed: Iterable[NoteFile]) -> frozenset[str]:
-    """Vanished notes whose text lies in a changed file. Only files of the same size are read for it."""
+    """Vanished notes whose text lies in a changed file. Only files of the same size are read for it.
+
+    A file that went on since it was listed may hold the text too: the next look will tell.
+    """
     sizes = {known.size for known in vanished.values()}
-    found = {hash_note(root, file) for file in changed if file.size in sizes}
-    return frozenset(path for path, known in vanished.items() if known.sha and known.sha in found)
+    alike = [file for file in changed if file.size in sizes]
+    found = {file: hash_note(root, file) for file in alike}
+    went_on = {file.size for file, sha in found.items() if not sha and not os.path.lexists(root / file.raw_path)}
+    texts = frozenset(found.values()) - {""}
+    return frozenset(path for path, known in vanished.items() if known.sha in texts or known.size in went_on)

@@ -36,11 +36,17 @@ class CatalogPublishing(CatalogView):
             return {row[0]: row[1] for row in connection.exec_driver_sql(query, json_list(paths))}
 
     def notes_to_publish(self, folder: str, table: str) -> dict[str, str]:
-        """Path → chunked_key of notes, cut as they were last read (or skipped), that this table does not hold so."""
+        """Path → chunked_key of notes, cut as they were last read (or skipped), that this table does not hold so.
+
+        Those of the folder, and of any folder those to which a note of this folder has moved: the one leaves the index
+        in the commit that brings the other.
+        """
         query = (
-            "SELECT path, chunked_key FROM notes WHERE folder = ? AND NOT gone"
+            "SELECT path, chunked_key FROM notes WHERE NOT gone"
+            " AND (folder = ?1 OR sha IN (SELECT sha FROM notes INDEXED BY notes_gone"
+            " WHERE gone AND folder = ?1 AND sha != ''))"
             f" AND (status = 'skipped' OR substr(chunked_key, 1, length({TEXT_KEY})) = {TEXT_KEY})"
-            " AND indexed_key IS NOT chunked_key || '@' || ? ORDER BY path"
+            " AND indexed_key IS NOT chunked_key || '@' || ?2 ORDER BY path"
         )
         with self._database.read() as connection:
             return {row[0]: row[1] for row in connection.exec_driver_sql(query, (folder, table))}

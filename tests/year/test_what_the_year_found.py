@@ -2,10 +2,12 @@
 
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from companion_assets.contracts.paths import DataPaths
+from companion_assets.stages import difference
 from companion_assets.stores.catalog import Catalog
 from companion_assets.stores.index import ChunkIndex
 from companion_assets.stores.index_table import read_manifest
@@ -115,3 +117,48 @@ def test_upkeep_leaves_the_published_version_the_newest_one(house: Household) ->
         assert verdict is not None
         assert not verdict.changed, f"after {number} syncs"
         assert (verdict.version, read_manifest(house.paths).version) == (version, version), f"after {number} syncs"
+
+
+def test_a_note_that_moves_on_while_it_is_looked_for_stays_where_it_was_until_it_is_found(
+    house: Household, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(house, "Journal", 2)
+    house.sync()
+    house.vault.disk.move(Path("Journal/0.md"), Path("Inbox/0.md"))
+    house.vault.disk.pass_time()
+    hash_note, looks = difference.hash_note, iter(range(9))
+
+    def moves_on(*arguments: Any) -> str:
+        if next(looks) == 1:  # the first look only chooses the folders of the run
+            house.vault.disk.move(Path("Inbox/0.md"), Path("Archive/0.md"))
+            house.vault.disk.pass_time()
+        return hash_note(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(difference, "hash_note", moves_on)
+        house.sync()
+    assert served(house) == {"Journal": 2}
+    house.sync()
+    assert served(house) == {"Archive": 1, "Journal": 1}
+
+
+def test_a_run_of_the_old_folder_brings_the_copy_that_a_death_left_unseen(
+    house: Household, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(house, "Journal", 1)
+    write(house, "Projects", 1)
+    house.sync()
+    house.vault.disk.write(Path("Archive/0.md"), house.vault.disk.read(Path("Journal/0.md")))
+    house.vault.disk.pass_time()
+
+    def die(*arguments: object, **options: object) -> None:
+        raise ProcessDies("after the commit to the index, before it is written down")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Catalog, "mark_published", die)
+        assert house.sync().verdict is None
+    house.vault.disk.remove(Path("Journal/0.md"))
+    house.vault.disk.pass_time()
+    house.sync("vanished")
+    assert served(house) == {"Archive": 1, "Projects": 1}
+    assert list(Judge(house).check()) == []
