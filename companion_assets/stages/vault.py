@@ -125,10 +125,13 @@ def vanished_just_now(root: Path, paths: Iterable[str]) -> bool:
 
     Some editors and sync tools save by deleting the file and making it anew: then it will be back in a moment.
     """
-    return any(_changed_just_now((root / path).parent) for path in paths)
+    return any(_changed_just_now((root / path).parent, root) for path in paths)
 
 
-def _changed_just_now(folder: Path) -> bool:
+def _changed_just_now(folder: Path, root: Path) -> bool:
+    """Of a folder that is gone too, what it lay in has changed."""
+    while folder != root and not folder.is_dir():
+        folder = folder.parent
     try:
         return 0 <= time.time() - folder.stat().st_mtime < REPLACE_SECONDS
     except OSError:

@@ -24,6 +24,7 @@ from companion_assets.stores.vectors import VectorCache
 PARSER_VERSION = "1"
 # Name of the catalog's fact: provider and model, as the settings named them, of the index that is served.
 ENGINE = "engine"
+_MOST_LISTINGS = 5
 
 
 @dataclass(slots=True)
@@ -130,9 +131,17 @@ class Workspace:
         """
         if self._difference is None:
             self._difference = self._compare()
-            if vanished_just_now(self.root, self._difference.lost):
-                time.sleep(REPLACE_SECONDS)
+            for _ in range(_MOST_LISTINGS):
+                if not self._difference.lost:
+                    break
+                # A listing takes time: a note may move, behind its back, from where it has not been to where it was.
+                # Two listings that agree show the vault as it was between them.
+                if vanished_just_now(self.root, self._difference.lost):
+                    time.sleep(REPLACE_SECONDS)
+                listed = self.scan().files
                 self._scan = self._folders = None
+                if self.scan().files == listed:
+                    break
                 self._difference = self._compare()
         return self._difference
 
