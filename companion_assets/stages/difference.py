@@ -85,7 +85,8 @@ def compare(root: Path, scan: VaultScan, delta: FileDelta, before: HeldRemovals 
     gone = scan.gone(delta.vanished)
     vanished = {path: known for path, known in delta.vanished.items() if path in gone}
     # A text that is still there was a copy, or has moved and been read at its new place by a run that was broken off.
-    missed = {path: known for path, known in vanished.items() if known.sha not in delta.present}
+    # Of a note that could not be read (it has no hash) nothing is known that could be lost.
+    missed = {path: known for path, known in vanished.items() if known.sha and known.sha not in delta.present}
     moving = _moving(root, missed, delta.changed) if missed else frozenset()
     lost = sorted(missed.keys() - moving)
     limit = max(MOST_REMOVALS, MOST_REMOVALS_SHARE * delta.known)

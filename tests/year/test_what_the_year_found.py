@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from companion_assets.contracts.paths import DataPaths
-from companion_assets.stages import difference
+from companion_assets.contracts.records import Note, NoteFile
+from companion_assets.stages import difference, sync
+from companion_assets.stages.vault import read_note
 from companion_assets.stores.catalog import Catalog
 from companion_assets.stores.index import ChunkIndex
 from companion_assets.stores.index_table import read_manifest
@@ -161,4 +163,23 @@ def test_a_run_of_the_old_folder_brings_the_copy_that_a_death_left_unseen(
     house.vault.disk.pass_time()
     house.sync("vanished")
     assert served(house) == {"Archive": 1, "Projects": 1}
+    assert list(Judge(house).check()) == []
+
+
+def test_notes_that_were_gone_before_they_could_be_read_are_no_loss(
+    house: Household, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(house, "Journal", MANY)
+    house.sync()
+    write(house, "Import", MANY)
+
+    def is_gone(root: Path, file: NoteFile) -> Note:
+        house.vault.disk.remove(Path(file.path))
+        return read_note(root, file)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sync, "read_note", is_gone)
+        house.sync()
+    house.sync()
+    assert served(house) == {"Journal": MANY}
     assert list(Judge(house).check()) == []
