@@ -99,6 +99,11 @@ class Publisher:
         A table that a change of embedder is still filling is not shown before it holds the whole vault.
         """
         writer, catalog = self._writer, self._work.catalog
+        if writer.is_served_table and not self._was_live:
+            # What a killed run has committed is shown with this run's: with it, whatever else is ready. Else a note
+            # could be missing whose old place that run has dropped, and whose new place lies in another folder.
+            for folder in catalog.folders():
+                self.publish_folder(self._work, folder)
         notes, chunks = catalog.published_totals(writer.table)
         if strays := self._stray_rows(chunks):
             self._sweep()
