@@ -99,13 +99,17 @@ class Publisher:
         A table that a change of embedder is still filling is not shown before it holds the whole vault.
         """
         writer, catalog = self._writer, self._work.catalog
-        if writer.is_served_table and not self._was_live:
-            # What a killed run has committed is shown with this run's: with it, whatever else is ready. Else a note
-            # could be missing whose old place that run has dropped, and whose new place lies in another folder.
+        notes, chunks = catalog.published_totals(writer.table)
+        strays = self._stray_rows(chunks)
+        if writer.is_served_table and (strays or not self._was_live):
+            # What a killed run has committed is shown with this run's, and what nobody knows is dropped: with it goes
+            # whatever else is ready. Else a note could be missing that has left a place, and not yet come to its new
+            # one in another folder.
             for folder in catalog.folders():
                 self.publish_folder(self._work, folder)
-        notes, chunks = catalog.published_totals(writer.table)
-        if strays := self._stray_rows(chunks):
+            notes, chunks = catalog.published_totals(writer.table)
+            strays = self._stray_rows(chunks)
+        if strays:
             self._sweep()
             strays = self._stray_rows(chunks)
         if not self._touched and writer.is_live:
