@@ -5,12 +5,14 @@ SHELL := bash
 BIN := .venv/bin
 CODE := companion_assets companion_app tests benchmarks
 
-export ANSWERER RUNTIME PYTHON VAULT
+export ANSWERER RUNTIME PYTHON VAULT QUESTIONS
 
-.PHONY: help setup setup-dev run test check fix eval bench doctor clean
+GOLDEN := --questions tests/golden/demo_vault.jsonl --vault companion_app/demo/vault
+
+.PHONY: help setup setup-dev run test check fix eval eval-answers bench doctor clean
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 setup: ## install everything into .venv (ANSWERER=full|light|none, RUNTIME=auto|llama|xllamacpp|none)
 	@bash .ci/setup
@@ -41,7 +43,11 @@ fix: setup-dev ## format and mend what can be mended
 	@$(BIN)/ruff format $(CODE)
 	@$(BIN)/ruff check --fix $(CODE)
 
-eval: setup ## the 40 questions of the demo vault: answered, and rightly cited?
+eval: setup ## is it found? On the demo vault; then QUESTIONS=file.jsonl, on VAULT=folder or your index
+	@$(BIN)/companion eval retrieval $(GOLDEN)
+	@if [ -n "$$QUESTIONS" ]; then $(BIN)/companion eval retrieval --questions "$$QUESTIONS" $${VAULT:+--vault "$$VAULT"}; fi
+
+eval-answers: setup ## the 40 questions of the demo vault: answered, and rightly cited?
 	@$(BIN)/python -m benchmarks.demo_questions
 
 bench: setup-dev ## speed on this machine

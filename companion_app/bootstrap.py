@@ -21,6 +21,7 @@ from companion_assets.contracts.prompt import render_prefix
 from companion_assets.contracts.settings import LoggingSettings, Settings
 from companion_assets.stores.chat_log import ChatLog
 from companion_assets.stores.data_root import prepare_data_root
+from companion_assets.stores.note_graph import NoteGraph
 from companion_assets.stores.settings_file import LoadedSettings, load_settings
 from companion_assets.stores.settings_followed import FollowedSettings
 
@@ -82,7 +83,8 @@ class Companion:
         self._generator_lock = threading.Lock()
         self._warming: Future[None] | None = None
         self._model_fault = ""
-        self.retriever = Retriever(self.engines.in_use, loaded.settings.rag.search)
+        self.graph = NoteGraph(paths.catalog_db)
+        self.retriever = Retriever(self.engines.in_use, loaded.settings.rag.search, self.graph)
 
     @property
     def settings(self) -> Settings:
@@ -147,6 +149,7 @@ class Companion:
 
     def close(self) -> None:
         """End the engines."""
+        self.graph.close()
         self._pool.shutdown(wait=True, cancel_futures=True)
         future = self._generator
         if future and future.done() and not future.cancelled() and not future.exception():

@@ -17,7 +17,8 @@ from companion_app.excerpts import excerpt, plain
 from companion_app.phrases import language_name
 from companion_assets.backends.protocols import Generator
 from companion_assets.contracts.prompt import Exchange, Passage, render_messages, render_passage, render_question
-from companion_assets.contracts.records import Message, SearchHit
+from companion_assets.contracts.records import Message
+from companion_assets.contracts.searching import SearchHit
 
 _LEAST_NOTES = 300  # tokens of notes that are worth waiting for on any machine
 # Notes take at most this part of the context: of seven hard demo questions, the embedded model (4,096 tokens) answers

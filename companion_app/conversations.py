@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from companion_app.events import ReplyEvent, Stop
 from companion_app.session import ChatSession
 from companion_assets.contracts.errors import CompanionError
-from companion_assets.contracts.records import Citation, SearchFilters, Turn
+from companion_assets.contracts.records import Citation, Turn
+from companion_assets.contracts.searching import SearchFilters
 from companion_assets.stores.chat_log import ChatLog
 
 _log = logging.getLogger(__name__)

@@ -1,5 +1,6 @@
 """From a question to the passages that may answer it."""
 
+import datetime as dt
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -7,15 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from companion_app.engines import Engines
-from companion_app.excerpts import terms
-from companion_assets.contracts.errors import CompanionError, StoreError
-from companion_assets.contracts.records import SearchFilters, SearchHit
+from companion_assets.contracts.errors import CompanionError
+from companion_assets.contracts.searching import SearchFilters, SearchHit, Understood
 from companion_assets.contracts.settings import FilterSettings, SearchSettings
-from companion_assets.stores.ranking import search
-
-_SHORT_QUESTION = 6  # terms; shorter questions are also searched together with the one before
-_FOLLOW_UP_SHARE = 0.9
-_COMPANY = 0.7  # beside a hit above the threshold, hits of this share of it are worth reading too
+from companion_assets.retrieval.search import Search, Strength
+from companion_assets.retrieval.tongues import Tongues
+from companion_assets.retrieval.understanding import document
+from companion_assets.stores.note_graph import NoteGraph
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,16 +22,20 @@ class Retrieval:
     """What was found.
 
     Attributes:
-        hits: Best first; the first is at or above the threshold when `relevant`.
+        hits: Best first.
         relevant: False when nothing reaches the threshold: the notes do not tell.
         seconds: Time spent.
         notice: Why only words, or only meaning, were searched, where that is so.
+        understood: What the question was taken to say; None where nothing was searched.
+        strength: Of the best hit: `none`, `weak` (it may be about something else) or `strong`.
     """
 
     hits: tuple[SearchHit, ...]
     relevant: bool
     seconds: float
     notice: str = ""
+    understood: Understood | None = None
+    strength: Strength = "none"
 
 
 NOTHING = Retrieval((), False, 0.0)
@@ -44,14 +47,32 @@ class Retriever:
     Args:
         engines: Gives the index and the embedder that made it, for one search; both may be exchanged in between.
         settings: `rag.search`.
+        graph: The names and links of the vault.
+        today: The day on which questions are asked.
     """
 
-    def __init__(self, engines: Callable[[], AbstractContextManager[Engines]], settings: SearchSettings) -> None:
+    def __init__(
+        self,
+        engines: Callable[[], AbstractContextManager[Engines]],
+        settings: SearchSettings,
+        graph: NoteGraph,
+        today: Callable[[], dt.date] = dt.date.today,
+    ) -> None:
         self._engines = engines
         self._settings = settings
+        self._graph = graph
+        self._today = today
+        self._tongues = Tongues()
 
     def retrieve(
-        self, question: str, *, before: Sequence[str] = (), k: int | None = None, filters: SearchFilters | None = None
+        self,
+        question: str,
+        *,
+        before: Sequence[str] = (),
+        k: int | None = None,
+        filters: SearchFilters | None = None,
+        today: dt.date | None = None,
+        everything: bool = False,
     ) -> Retrieval:
         """Find passages; by one half alone, and with a notice, where the embedder or the word index cannot be used.
 
@@ -60,6 +81,8 @@ class Retriever:
             before: Earlier questions of the conversation; a short follow-up is searched with the last of them too.
             k: Hits wanted; the setting `default_top_k` when None, never above `max_top_k`.
             filters: Hard filters.
+            today: The day from which "last week" is reckoned, if it is not this one.
+            everything: As many hits as are wanted, whatever the settings allow and however weak they are.
 
         Raises:
             IndexMissing: Nothing has been indexed.
@@ -69,28 +92,20 @@ class Retriever:
         if filters is not None:
             _check_allowed(filters, self._settings.filters)
         started = time.perf_counter()
-        wanted = min(k or self._settings.default_top_k, self._settings.max_top_k)
+        wanted = k or self._settings.default_top_k
         with self._engines() as engines:
-            hits = self._search(engines, question, wanted, filters)
-            if before and len(terms(question)) <= _SHORT_QUESTION:
-                together = self._search(engines, f"{before[-1]} {question}", wanted, filters)
-                hits = _merged(hits, together)[:wanted]
-        threshold = self._settings.similarity_threshold
-        relevant = any(hit.score >= threshold for hit in hits)
-        kept = [hit for hit in hits if not relevant or hit.score >= threshold * _COMPANY]
-        return Retrieval(tuple(kept), relevant, time.perf_counter() - started, _half_only(engines))
-
-    def _search(self, engines: Engines, text: str, k: int, filters: SearchFilters | None) -> list[SearchHit]:
-        vector, chosen, weights = engines.vector_of(text), filters or SearchFilters(), self._settings.hybrid_search
-        try:
-            return search(engines.index, vector, text, k, chosen, weights)
-        except StoreError as fault:
-            if vector is None:
-                raise
-            # A word index can break alone (lance-format/lance#7508).
-            hits = search(engines.index, vector, text, k, chosen, weights.model_copy(update={"enabled": False}))
-            engines.words_fault = fault
-            return hits
+            search = Search(engines.index, engines.vector_of, self._graph, self._settings, self._tongues)
+            found = search.find(
+                question,
+                k=wanted if everything else min(wanted, self._settings.max_top_k),
+                today=today or self._today(),
+                filters=filters,
+                before=before,
+                everything=everything,
+            )
+            engines.words_fault = found.words_fault
+        seconds = time.perf_counter() - started
+        return Retrieval(found.hits, found.relevant, seconds, _half_only(engines), found.understood, found.strength)
 
 
 def hit_document(hit: SearchHit) -> dict[str, Any]:
@@ -104,6 +119,11 @@ def hit_document(hit: SearchHit) -> dict[str, Any]:
         "matched_by": list(hit.matched_by),
         "text": hit.text,
     }
+
+
+def understood_document(found: Retrieval) -> dict[str, Any]:
+    """What the question was taken to say, in the stable form that `companion search --json` and the API share."""
+    return document(found.understood) if found.understood else {}
 
 
 def _half_only(engines: Engines) -> str:
@@ -122,12 +142,3 @@ def _check_allowed(filters: SearchFilters, allowed: FilterSettings) -> None:
         if wanted and not getattr(allowed, key):
             name = key.removesuffix("_enabled").removesuffix("_filter").replace("_", " ")
             raise CompanionError(f"searching by {name} is switched off", f"set rag.search.filters.{key}: true")
-
-
-def _merged(hits: Sequence[SearchHit], together: Sequence[SearchHit]) -> list[SearchHit]:
-    best: dict[str, tuple[float, SearchHit]] = {hit.chunk_id: (hit.score, hit) for hit in hits}
-    for hit in together:
-        score = hit.score * _FOLLOW_UP_SHARE
-        if score > best.get(hit.chunk_id, (0.0, hit))[0]:
-            best[hit.chunk_id] = (score, hit)
-    return [hit for _, hit in sorted(best.values(), key=lambda pair: -pair[0])]

@@ -15,7 +15,7 @@ from companion_app.writing import Writer, citation_of
 from companion_assets.backends.protocols import Generator
 from companion_assets.contracts.errors import BackendUnavailable
 from companion_assets.contracts.prompt import Exchange, render_question, render_system
-from companion_assets.contracts.records import SearchFilters
+from companion_assets.contracts.searching import SearchFilters
 from companion_assets.contracts.settings import CompanionSettings
 from companion_assets.stores.chat_log import ChatLog
 

@@ -8,7 +8,8 @@ from pydantic import BaseModel
 from companion_app.events import Final
 from companion_app.passages import PassageView
 from companion_app.retrieval import hit_document
-from companion_assets.contracts.records import Citation, SearchHit
+from companion_assets.contracts.records import Citation
+from companion_assets.contracts.searching import SearchHit
 
 
 class Fault(BaseModel):

@@ -5,12 +5,15 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from companion_assets.contracts.records import LONGEST_QUESTION, SearchFilters
+from companion_assets.contracts.records import LONGEST_QUESTION
+from companion_assets.contracts.searching import SearchFilters
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_QUESTION)]
 SessionId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 Tag = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 Glob = Annotated[str, StringConstraints(min_length=1, max_length=500)]
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+NotePath = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4096)]
 
 
 class _In(BaseModel):
@@ -24,10 +27,19 @@ class FiltersIn(_In):
     before: dt.date | None = None
     tags: list[Tag] = Field(default=[], max_length=50)
     folder: Glob | None = None
+    people: list[Name] = Field(default=[], max_length=20)
+    note: NotePath | None = None
 
     def filters(self) -> SearchFilters:
         """The same in the words of the search."""
-        return SearchFilters(self.after, self.before, tuple(tag.removeprefix("#") for tag in self.tags), self.folder)
+        return SearchFilters(
+            after=self.after,
+            before=self.before,
+            tags=tuple(tag.removeprefix("#") for tag in self.tags),
+            folder=self.folder,
+            note=self.note,
+            people=tuple(self.people),
+        )
 
 
 class ChatIn(_In):
@@ -48,10 +60,20 @@ class SearchIn(_In):
     before: dt.date | None = None
     tag: list[Tag] = Field(default=[], max_length=50)
     folder: Glob | None = None
+    person: list[Name] = Field(default=[], max_length=20)
+    note: NotePath | None = None
 
     def filters(self) -> SearchFilters:
         """The filters in the words of the search."""
-        return FiltersIn(after=self.after, before=self.before, tags=self.tag, folder=self.folder).filters()
+        given = FiltersIn(
+            after=self.after,
+            before=self.before,
+            tags=self.tag,
+            folder=self.folder,
+            people=self.person,
+            note=self.note,
+        )
+        return given.filters()
 
 
 class TriggerIn(_In):

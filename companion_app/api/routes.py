@@ -12,6 +12,7 @@ from companion_app.api.questions import ChatIn, SearchIn, TriggerIn
 from companion_app.api.standing_answers import HealthOut, StatusOut, model_out
 from companion_app.desk import Desk
 from companion_app.passages import PassageMissing
+from companion_app.retrieval import understood_document
 
 _FAULTS: dict[int | str, dict[str, Any]] = {status: {"model": Fault} for status in (400, 404, 409, 413, 422, 503)}
 _LINE = Query(ge=1, le=10_000_000)
@@ -50,7 +51,8 @@ def search_by_post(request: Request, asked: SearchIn) -> SearchOut:
 
 def _search(desk: Desk, asked: SearchIn) -> SearchOut:
     found = desk.companion.retriever.retrieve(asked.q, k=asked.k, filters=asked.filters())
-    return SearchOut(hits=[HitOut.of(hit) for hit in found.hits], notice=found.notice)
+    hits = [HitOut.of(hit) for hit in found.hits]
+    return SearchOut(hits=hits, understood=understood_document(found), notice=found.notice)
 
 
 @router.post("/api/index/trigger", status_code=202)

@@ -15,7 +15,7 @@ from companion_app.cli.replies import ReplyView
 from companion_app.events import Final, Notice, ReplyEvent, Stop
 from companion_app.session import ChatSession
 from companion_assets.contracts.errors import CompanionError
-from companion_assets.contracts.records import SearchFilters
+from companion_assets.contracts.searching import SearchFilters
 from companion_assets.stores.index_table import read_manifest
 
 _INTERRUPTED = 130

@@ -6,7 +6,7 @@ import logging
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -23,18 +23,29 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+evaluation = typer.Typer(
+    help="Measure how well things work, against questions whose answers are known.", no_args_is_help=True
+)
+app.add_typer(evaluation, name="eval")
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for another program.")]
 Day = Annotated[dt.datetime | None, typer.Option(formats=["%Y-%m-%d"], metavar="YYYY-MM-DD")]
 Tags = Annotated[
     list[str] | None, typer.Option("--tag", help="Only notes with this tag (nested tags too); repeatable.")
 ]
 Folder = Annotated[str | None, typer.Option(help="Only notes whose path matches this folder or glob.")]
+People = Annotated[
+    list[str] | None,
+    typer.Option("--person", metavar="NAME", help="Only passages that name this person, aliases too; repeatable."),
+]
+NotePath = Annotated[str | None, typer.Option("--note", metavar="PATH", help="Only this note.")]
 Confirm = Annotated[
     bool,
     typer.Option(
         "--confirm-removals", help="Many notes vanished at once and are really gone: let the index drop them."
     ),
 ]
+Mode = Literal["auto", "words", "meaning"]
 Port = Annotated[
     int | None,
     typer.Option(min=0, max=65535, help="Port of the page, 0 for a free one; the setting api.port otherwise."),
@@ -136,13 +147,15 @@ def search(
     before: Day = None,
     tag: Tags = None,
     folder: Folder = None,
+    person: People = None,
+    note: NotePath = None,
     as_json: Json = False,
 ) -> None:
     """Find passages in your notes."""
     with _shown_at_once():
         from companion_app.cli.searching import filters_of, show_hits
 
-    show_hits(query, k, filters_of(after, before, tag, folder), as_json=as_json)
+    show_hits(query, k, filters_of(after, before, tag, folder, person, note), as_json=as_json)
 
 
 @app.command()
@@ -153,6 +166,8 @@ def ask(
     before: Day = None,
     tag: Tags = None,
     folder: Folder = None,
+    person: People = None,
+    note: NotePath = None,
     as_json: Json = False,
 ) -> None:
     """Answer one question from your notes, with the lines it stands on."""
@@ -160,7 +175,7 @@ def ask(
         from companion_app.cli.asking import answer_once
         from companion_app.cli.searching import filters_of
 
-    raise typer.Exit(answer_once(question, filters_of(after, before, tag, folder), as_json=as_json))
+    raise typer.Exit(answer_once(question, filters_of(after, before, tag, folder, person, note), as_json=as_json))
 
 
 @app.command()
@@ -173,6 +188,33 @@ def chat(
         from companion_app.cli.asking import converse
 
     raise typer.Exit(converse(session))
+
+
+@evaluation.command("retrieval")
+@speaks_plainly
+def eval_retrieval(
+    questions: Annotated[
+        Path, typer.Option(metavar="FILE.jsonl", help='A row a line: {"question": …, "evidence": ["Folder/Note.md"]}.')
+    ],
+    vault: Annotated[
+        Path | None, typer.Option(help="Ask this folder of notes, indexed apart from your own; else your own index.")
+    ] = None,
+    k: Annotated[int, typer.Option("-k", min=10, help="Notes ranked for each question.")] = 50,
+    today: Annotated[
+        dt.datetime | None,
+        typer.Option(formats=["%Y-%m-%d"], metavar="YYYY-MM-DD", help="The day of asking, where a row names none."),
+    ] = None,
+    mode: Annotated[Mode, typer.Option(help="auto: as your settings say; or one half of the search alone.")] = "auto",
+    run: Annotated[
+        Path | None, typer.Option(metavar="FILE.jsonl", help="Write what was found for each question.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """How much of the known evidence does the search find, how early, and how fast?"""
+    from companion_app.cli.evaluating import evaluate_retrieval
+
+    day = today.date() if today else None
+    evaluate_retrieval(questions, vault, k=k, today=day, mode=mode, run=run, as_json=as_json)
 
 
 def _shown_at_once() -> "Waiting":

@@ -31,16 +31,7 @@ def sync_vault(*, as_json: bool, reason: str, rebuild: bool = False, confirm_rem
     paths = data_paths()
     if rebuild:
         _mend(paths)
-    if read_progress(paths.progress_file):
-        err.print("Another sync is running; this one begins when it ends.", style="dim")
-    with Watched(paths, visible=not as_json):
-        # A second of imports: only for commands that sync.
-        from companion_assets.daemon.launching import run_sync
-        from companion_assets.definitions import defs
-
-        # What Dagster writes to the terminal (a full disk in ten lines of SQL) is in its log, or cannot be.
-        with _resumable(paths), database_faults(paths.dagster_home, canonical=False), redirect_stderr(StringIO()):
-            result = run_sync(paths, defs, rebuild=rebuild, confirm_removals=confirm_removals, reason=reason)
+    result = run_watched(paths, visible=not as_json, reason=reason, rebuild=rebuild, confirm_removals=confirm_removals)
     if as_json:
         print_json(asdict(result))
         return 0 if result.success else 1
@@ -53,6 +44,22 @@ def sync_vault(*, as_json: bool, reason: str, rebuild: bool = False, confirm_rem
     if not confirm_removals and (held := CatalogView(paths.catalog_db).held_removals()):
         out.say(f"{held.reason}.", style="yellow")
     return 0
+
+
+def run_watched(
+    paths: DataPaths, *, visible: bool, reason: str, rebuild: bool = False, confirm_removals: bool = False
+) -> "SyncResult":
+    """Run the sync job of a data root to its end, with its progress on standard error if `visible`."""
+    if read_progress(paths.progress_file):
+        err.print("Another sync is running; this one begins when it ends.", style="dim")
+    with Watched(paths, visible=visible):
+        # A second of imports: only for commands that sync.
+        from companion_assets.daemon.launching import run_sync
+        from companion_assets.definitions import defs
+
+        # What Dagster writes to the terminal (a full disk in ten lines of SQL) is in its log, or cannot be.
+        with _resumable(paths), database_faults(paths.dagster_home, canonical=False), redirect_stderr(StringIO()):
+            return run_sync(paths, defs, rebuild=rebuild, confirm_removals=confirm_removals, reason=reason)
 
 
 def _mend(paths: DataPaths) -> None:

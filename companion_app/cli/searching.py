@@ -13,15 +13,21 @@ from companion_app.cli.replies import place_of
 from companion_app.cli.waiting import Waiting
 from companion_app.cli.wrapping import wrapped
 from companion_app.passages import obsidian_url
-from companion_app.retrieval import hit_document
-from companion_assets.contracts.records import SearchFilters, SearchHit
+from companion_app.retrieval import hit_document, understood_document
+from companion_assets.contracts.searching import SearchFilters, SearchHit
+from companion_assets.retrieval.understanding import in_one_line
 
 _PREVIEW = 240  # characters
 _PREVIEW_LINES = 3
 
 
 def filters_of(
-    after: dt.datetime | None, before: dt.datetime | None, tags: Sequence[str] | None, folder: str | None
+    after: dt.datetime | None,
+    before: dt.datetime | None,
+    tags: Sequence[str] | None,
+    folder: str | None,
+    people: Sequence[str] | None,
+    note: str | None,
 ) -> SearchFilters:
     """Filters from command-line options."""
     return SearchFilters(
@@ -29,6 +35,8 @@ def filters_of(
         before=before.date() if before else None,
         tags=tuple(tag.removeprefix("#") for tag in tags or ()),
         folder=folder,
+        note=note,
+        people=tuple(people or ()),
     )
 
 
@@ -44,8 +52,10 @@ def show_hits(query: str, k: int | None, filters: SearchFilters, *, as_json: boo
         if found.notice:
             err.say(found.notice, style="yellow")
         if as_json:
-            print_json({"hits": [hit_document(hit) for hit in found.hits], "understood": {}})
+            print_json({"hits": [hit_document(hit) for hit in found.hits], "understood": understood_document(found)})
             return
+        if line := in_one_line(found.understood) if found.understood else "":
+            err.print(f"understood: {line}", style="dim", markup=False)
         if not found.hits:
             out.print("Nothing found.")
         elif not found.relevant:

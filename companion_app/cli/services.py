@@ -12,7 +12,7 @@ from companion_app.cli.console import interactive, out
 from companion_app.cli.indexing import sync_vault
 from companion_assets.contracts.errors import CompanionError
 from companion_assets.contracts.paths import HOME_VARIABLE, data_paths
-from companion_assets.contracts.records import SearchFilters
+from companion_assets.contracts.searching import SearchFilters
 from companion_assets.stores.settings_file import load_settings
 
 DEMO_QUESTION = "When was Elsa born, and how much did she weigh?"

@@ -48,12 +48,14 @@ class Calibration:
         p999: 99.9th percentile of the same.
         pairs: How many pairs were drawn.
         chunks: How many chunks the index had then; it is drawn anew when their number has changed much.
+        tongue: The language of most chunks, in English; "" if it is not known.
     """
 
     p50: float
     p999: float
     pairs: int
     chunks: int
+    tongue: str = ""
 
 
 @dataclass(frozen=True, slots=True)

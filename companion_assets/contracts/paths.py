@@ -80,14 +80,19 @@ def data_paths(home: str | Path | None = None) -> DataPaths:
     return DataPaths(Path(chosen).expanduser().absolute())
 
 
+def cache_dir() -> Path:
+    """What can be made again and belongs to no data root: `companion` under XDG_CACHE_HOME, else under `~/.cache`."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser().absolute() / "companion"
+
+
 def model_cache_dir() -> Path:
     """Joined weights, shared by every data root of this account (a gigabyte is joined once, not once per vault).
 
-    COMPANION_MODEL_CACHE, else `companion/models` under XDG_CACHE_HOME, else under `~/.cache`.
+    COMPANION_MODEL_CACHE, else `models` in the cache.
     """
     if chosen := os.environ.get(MODEL_CACHE_VARIABLE):
         return Path(chosen).expanduser().absolute()
-    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser().absolute() / "companion" / "models"
+    return cache_dir() / "models"
 
 
 def is_windows_path(path: Path) -> bool:

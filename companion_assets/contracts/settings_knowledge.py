@@ -1,14 +1,26 @@
 """The sections `vault` and `rag`: which notes are read, how they are cut, embedded and searched."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from companion_assets.contracts.settings_fields import HttpAddress, NotNegative, Positive, Section, Unit, later
 
 EMBEDDED_MODEL = "multilingual-e5-small"
 SECTION_TAGS = ("#DayInShort", "#mentalhealth", "#physicalhealth", "#work", "#finance", "#Relations")
+
+
+def _absolute(path: Path) -> Path:
+    if "\0" in str(path):
+        raise ValueError("a path cannot hold a NUL character")
+    try:
+        return path.expanduser().absolute()
+    except RuntimeError as fault:  # "~name" of a person this machine does not know
+        raise ValueError(f"{path} cannot be resolved: {fault}") from fault
+
+
+Place = Annotated[Path, AfterValidator(_absolute)]
 
 
 class IndexingSettings(Section):
@@ -48,19 +60,9 @@ def _default_rules() -> dict[str, ChunkingRule]:
 class VaultSettings(Section):
     """The folder of notes. It is only ever read."""
 
-    path: Path | None = None
+    path: Place | None = None
     indexing: IndexingSettings = IndexingSettings()
     chunking_rules: dict[str, ChunkingRule] = Field(default_factory=_default_rules)
-
-    @field_validator("path")
-    @classmethod
-    def _expanded(cls, path: Path | None) -> Path | None:
-        if path and "\0" in str(path):
-            raise ValueError("a path cannot hold a NUL character")
-        try:
-            return path.expanduser().absolute() if path else None
-        except RuntimeError as fault:  # "~name" of a person this machine does not know
-            raise ValueError(f"{path} cannot be resolved: {fault}") from fault
 
     @field_validator("chunking_rules")
     @classmethod
@@ -105,16 +107,19 @@ class VectorStoreSettings(Section):
 
 
 class HybridSettings(Section):
-    """Shares of the two halves of the search."""
+    """Shares of the two halves of the search; `auto` is what served best (docs/retrieval_experiments.md)."""
 
     enabled: bool = True
-    keyword_weight: Unit = 0.3
-    semantic_weight: Unit = 0.7
+    keyword_weight: Unit | Literal["auto"] = "auto"
+    semantic_weight: Unit | Literal["auto"] = "auto"
 
     @model_validator(mode="after")
     def _some_weight(self) -> "HybridSettings":
-        if self.keyword_weight + self.semantic_weight == 0:
+        words, meaning = self.keyword_weight, self.semantic_weight
+        if words == 0 and meaning == 0:
             raise ValueError("keyword_weight and semantic_weight cannot both be 0")
+        if (words == "auto") != (meaning == "auto"):
+            raise ValueError("keyword_weight and semantic_weight are both auto, or both numbers")
         return self
 
 
@@ -142,9 +147,29 @@ class SearchSettings(Section):
         return self
 
 
+class FloorSettings(Section):
+    """What the figures of an evaluation must reach; 0 demands nothing."""
+
+    mrr: Unit = 0.0
+    hit_at_1: Unit = 0.0
+    recall_at_5: Unit = 0.0
+    recall_at_8: Unit = 0.8
+    recall_at_10: Unit = 0.0
+    full_at_10: Unit = 0.0
+    marked: Unit = 0.0
+
+
+class EvaluationSettings(Section):
+    """Questions whose evidence is known, for Dagster's check of the index."""
+
+    questions: Place | None = None
+    floors: FloorSettings = FloorSettings()
+
+
 class RagSettings(Section):
-    """Embedding, index and search."""
+    """Embedding, index, search, and how well they work."""
 
     embedding: EmbeddingSettings = EmbeddingSettings()
     vector_store: VectorStoreSettings = VectorStoreSettings()
     search: SearchSettings = SearchSettings()
+    evaluation: EvaluationSettings = EvaluationSettings()

@@ -2,18 +2,23 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
+from typing import TYPE_CHECKING
 
 import dagster as dg
 from filelock import FileLock
 from pydantic import PrivateAttr
 
 from companion_assets.contracts.paths import DataPaths, data_paths
+from companion_assets.contracts.settings_knowledge import EvaluationSettings
 from companion_assets.defs.maintenance.dead_runs import mark_run, process_of
 from companion_assets.defs.warm_embedder import embedder_for_run
 from companion_assets.stages.workspace import Workspace
 from companion_assets.stores.data_root import prepare_data_root
 from companion_assets.stores.settings_file import load_settings
+
+if TYPE_CHECKING:
+    from companion_assets.retrieval.search import Search
 
 
 @contextmanager
@@ -38,6 +43,40 @@ def open_workspace(run_id: str = "") -> Iterator[Workspace]:
         yield work
     finally:
         work.close()
+
+
+def evaluation_settings() -> EvaluationSettings:
+    """`rag.evaluation`.
+
+    Raises:
+        SettingsError: The settings cannot be used.
+    """
+    return load_settings().settings.rag.evaluation
+
+
+@contextmanager
+def open_search() -> Iterator["Search"]:
+    """The search of the live index, as chat has it.
+
+    Raises:
+        SettingsError: The settings cannot be used.
+        IndexMissing: Nothing has been indexed.
+        StoreError: The index is damaged.
+        BackendUnavailable: The embedder of the index cannot be opened.
+    """
+    # No sync needs to load these.
+    from companion_assets.backends.factory import reopen_embedder
+    from companion_assets.retrieval.search import Search
+    from companion_assets.stores.index import ChunkIndex
+    from companion_assets.stores.note_graph import NoteGraph
+
+    paths, settings = data_paths(), load_settings().settings.rag
+    index = ChunkIndex.open(paths)
+    with (
+        closing(reopen_embedder(index.manifest.embedder, settings.embedding)) as embedder,
+        closing(NoteGraph(paths.catalog_db)) as graph,
+    ):
+        yield Search(index, embedder.embed_query, graph, settings.search)
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 The order inside a wikilink is target, fragment, display; the fragment starts at the first `#` and may chain
 headings (`#H1#H2`) or name a block (`#^id`). In an embed the last display part may be a size. Which file a link
-means is decided later, by `link_resolver`, since it takes the whole vault to know.
+means is decided later, by `stores.link_resolver`, since it takes the whole vault to know.
 """
 
 import re

@@ -12,11 +12,11 @@ import unicodedata
 from companion_assets.contracts.records import FrontmatterState, Note, NoteFile, NoteStatus
 from companion_assets.stages.frontmatter import read_frontmatter
 from companion_assets.stages.index_text import index_lines
-from companion_assets.stages.link_resolver import LinkResolver
 from companion_assets.stages.links import property_links
 from companion_assets.stages.markdown_structure import read_structure
 from companion_assets.stages.note_date import note_date
 from companion_assets.stages.tags import property_aliases, property_tags, unique_tags
+from companion_assets.stores.link_resolver import LinkResolver
 
 _LINE_END = re.compile(r"\r\n?")
 

@@ -22,6 +22,7 @@ from companion_assets.contracts.records import Chunk, HeldRemovals, Note, NoteFi
 from companion_assets.stores.catalog_publishing import CatalogPublishing
 from companion_assets.stores.catalog_rows import CHUNK_COLUMNS, NOTE_COLUMNS, chunk_row, note_row, now
 from companion_assets.stores.catalog_view import AMONG, COMMITTED, HELD_REMOVALS, PUT_FACT, TEXT_KEY, json_list
+from companion_assets.stores.note_graph_rows import drop_graph, put_graph
 
 _UPDATES = ", ".join(f"{column} = excluded.{column}" for column in NOTE_COLUMNS if column != "path")
 # The chunks of a note that comes back, or can be read again, were dropped: they have to be cut anew.
@@ -129,24 +130,29 @@ class Catalog(CatalogPublishing):
         pairs = list(notes)
         if not pairs:
             return 0
-        skipped = json_list([note.path for _, note in pairs if note.status is NoteStatus.SKIPPED])
+        unreadable = [note.path for _, note in pairs if note.status is NoteStatus.SKIPPED]
+        skipped = json_list(unreadable)
         with self._database.write() as connection:
             rows = [note_row(file, note, parser_version, run_id) for file, note in pairs]
             connection.exec_driver_sql(_PUT_NOTE, rows)
             query = f"UPDATE notes SET chunked_key = '{_NOTHING_TO_CHUNK}', indexed_key = NULL WHERE path {AMONG}"
             connection.exec_driver_sql(query, skipped)
             connection.exec_driver_sql(f"DELETE FROM chunks WHERE path {AMONG}", skipped)
+            put_graph(connection, (note for _, note in pairs if note.status is not NoteStatus.SKIPPED))
+            drop_graph(connection, unreadable)
         return len(pairs)
 
     def mark_gone(self, paths: Iterable[str]) -> None:
         """The files vanished: drop their chunks, keep a tombstone until the index has dropped them too."""
-        among = json_list(paths)
+        vanished = list(paths)
+        among = json_list(vanished)
         with self._database.write() as connection:
             query = (
                 f"UPDATE notes SET gone = 1, chunked_key = NULL, indexed_key = NULL, updated_at = ? WHERE path {AMONG}"
             )
             connection.exec_driver_sql(query, (now(), *among))
             connection.exec_driver_sql(f"DELETE FROM chunks WHERE path {AMONG}", among)
+            drop_graph(connection, vanished)
 
     def hold_removals(self, held: HeldRemovals | None) -> None:
         """Write down that so many notes are kept although their files are gone; None when all is well again."""

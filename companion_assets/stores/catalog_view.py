@@ -16,8 +16,9 @@ from companion_assets.stores.catalog_rows import (
     note_from_row,
 )
 from companion_assets.stores.database import open_database
+from companion_assets.stores.note_graph_rows import create_note_graph
 
-MIGRATIONS = (create_tables, create_facts, index_note_states, date_publications)
+MIGRATIONS = (create_tables, create_facts, index_note_states, date_publications, create_note_graph)
 
 HELD_REMOVALS = "held_removals"
 SYNCED_AT = "synced_at"

@@ -5,7 +5,7 @@ between is never seen. It stays with its embedder: when another embedder's table
 its own, and `superseded` tells that it is time to open anew.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -14,22 +14,23 @@ import numpy as np
 from companion_assets.contracts.errors import IndexMismatch, StoreError
 from companion_assets.contracts.manifests import IndexManifest
 from companion_assets.contracts.paths import DataPaths
-from companion_assets.contracts.records import Chunk, SearchHit
+from companion_assets.contracts.records import Chunk
+from companion_assets.contracts.searching import SearchHit
 from companion_assets.stores import index_table
 from companion_assets.stores.index_health import IndexHealth, measure_health
-from companion_assets.stores.index_table import CHUNK_COLUMNS, FTS_INDEX, SEARCH_COLUMN, Vector
-from companion_assets.stores.predicates import among
-from companion_assets.stores.search_text import subject
+from companion_assets.stores.index_table import CHUNK_COLUMNS, NOTE_COLUMN, SEARCH_COLUMN, WORD_INDEXES, Vector
+from companion_assets.stores.predicates import among, containing
+from companion_assets.stores.search_text import as_phrase, asked
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-    from lancedb.query import LanceVectorQueryBuilder
+    from lancedb.query import LanceFtsQueryBuilder, LanceVectorQueryBuilder
     from lancedb.table import Table
 
 T = TypeVar("T")
-
+_LISTED = 500  # chunks; a predicate that lists them is about 20 kB
 _HIT_COLUMNS = [
     "chunk_id", "source_file", "title", "section", "date", "tags", "first_line", "last_line", "text", "source_kind",
+    "days",
 ]  # fmt: skip
 
 
@@ -37,7 +38,8 @@ _HIT_COLUMNS = [
 class _Served:
     manifest: IndexManifest
     table: "Table"
-    has_words: bool  # the keyword index is made with the first rows; an index published empty has none
+    words: frozenset[str]  # columns with a word index; it is made with the first rows, an empty table has none
+    hit_columns: list[str]  # a table of an earlier build may lack some
     pointer: tuple[int, int]
 
 
@@ -77,6 +79,11 @@ class ChunkIndex:
         return self._follow().manifest
 
     @property
+    def knows_days(self) -> bool:
+        """Its rows say which days they name; those of an earlier build, served until the next sync, do not."""
+        return "days" in self._follow().hit_columns
+
+    @property
     def superseded(self) -> bool:
         """Another embedder's table is served to new readers."""
         # Its own version is not asked for: after a long rest it may have been pruned away.
@@ -100,7 +107,7 @@ class ChunkIndex:
             query = cast("LanceVectorQueryBuilder", served.table.search(vector, vector_column_name="vector"))
             query = query.distance_type("cosine").limit(limit)
             query = query.where(where) if where else query
-            rows = query.select([*_HIT_COLUMNS, "_distance"]).to_list()
+            rows = query.select([*served.hit_columns, "_distance"]).to_list()
             return [_hit(row, similarity=1.0 - row["_distance"]) for row in rows]
 
         return self._ask(ask)
@@ -120,25 +127,67 @@ class ChunkIndex:
             IndexMismatch: The vector has another length than the index's.
             StoreError: The index is damaged.
         """
-        words = subject(text)
+        words = asked(text)
         if not words:
             return []
         if vector is not None:
             self._check(vector)
 
         def ask(served: _Served) -> list[SearchHit]:
-            from lancedb.query import MatchQuery
-
-            if not served.has_words:
+            if SEARCH_COLUMN not in served.words:
                 return []
-            match = MatchQuery(words, SEARCH_COLUMN)  # type: ignore[call-arg]  # its options have defaults
-            query = served.table.search(match, query_type="fts").limit(limit)
-            query = query.where(where) if where else query
-            columns = [*_HIT_COLUMNS, "_score"] + (["vector"] if vector is not None else [])
+            query = _by_words(served.table, words, SEARCH_COLUMN, limit, where)
+            columns = [*served.hit_columns, "_score"] + (["vector"] if vector is not None else [])
             found = query.select(columns).to_arrow()
-            cosines = _cosines(found, vector) if vector is not None else [None] * found.num_rows
-            rows = found.select([*_HIT_COLUMNS, "_score"]).to_pylist()
+            cosines = index_table.cosines(found, vector) if vector is not None else [None] * found.num_rows
+            rows = found.select([*served.hit_columns, "_score"]).to_pylist()
             return [_hit(row, cosine, row["_score"]) for row, cosine in zip(rows, cosines, strict=True)]
+
+        return self._ask(ask)
+
+    def note_leg(self, text: str, limit: int, where: str | None = None) -> dict[str, float]:
+        """The notes that share words with a text, best first: path → BM25 of the whole note.
+
+        To be added to the `keyword` of their chunks: MRR of the keyword half rises from 0.607 to 0.668 (173 questions).
+
+        Args:
+            text: Anything a person may type.
+            limit: Most notes.
+            where: Predicate on what all chunks of a note have in common: its path, its day, its kind.
+
+        Raises:
+            StoreError: The index is damaged.
+        """
+        words = asked(text)
+
+        def ask(served: _Served) -> dict[str, float]:
+            if not words or NOTE_COLUMN not in served.words:
+                return {}
+            query = _by_words(served.table, words, NOTE_COLUMN, limit, where)
+            rows = query.select(["source_file", "_score"]).to_list()
+            return {row["source_file"]: row["_score"] for row in rows}
+
+        return self._ask(ask)
+
+    def holding(self, phrase: str) -> str:
+        """`predicates.containing`, by way of the word index: 5 ms instead of 200 where there are 200,000 chunks.
+
+        The predicate lists the chunks if they are few. It holds for what is published now.
+
+        Raises:
+            StoreError: The index is damaged.
+        """
+        terms = as_phrase(phrase)
+
+        def ask(served: _Served) -> str:
+            from lancedb.query import PhraseQuery
+
+            if not terms or SEARCH_COLUMN not in served.words:
+                return containing(phrase)
+            match = PhraseQuery(terms, SEARCH_COLUMN)  # type: ignore[call-arg]  # its options have defaults
+            query = served.table.search(match, query_type="fts").limit(_LISTED + 1)
+            ids = query.select(["chunk_id", "_score"]).to_arrow().column("chunk_id").to_pylist()
+            return among("chunk_id", ids) if len(ids) <= _LISTED else containing(phrase)
 
         return self._ask(ask)
 
@@ -160,7 +209,8 @@ class ChunkIndex:
 
     def _chunks(self, where: str) -> list[Chunk]:
         def ask(served: _Served) -> list[Chunk]:
-            rows = served.table.search().where(where).select(list(CHUNK_COLUMNS)).to_list()
+            columns = [name for name in CHUNK_COLUMNS if name in served.table.schema.names]
+            rows = served.table.search().where(where).select(columns).to_list()
             return [index_table.to_chunk(row) for row in rows]
 
         return self._ask(ask)
@@ -205,12 +255,14 @@ class ChunkIndex:
         try:
             table = self._connection.open_table(manifest.table)
             table.checkout(manifest.version)
-            has_words = any(index.name == FTS_INDEX for index in table.list_indices())
+            names = {index.name for index in table.list_indices()}
         except (RuntimeError, ValueError) as fault:
             raise StoreError(
                 f"the index table {manifest.table} cannot be opened", "`companion reindex` makes it anew."
             ) from fault
-        return _Served(manifest, table, has_words, pointer)
+        words = frozenset(column for column, name in WORD_INDEXES.items() if name in names)
+        columns = [name for name in _HIT_COLUMNS if name in table.schema.names]
+        return _Served(manifest, table, words, columns, pointer)
 
     def _pointer(self) -> tuple[int, int]:
         try:
@@ -218,6 +270,14 @@ class ChunkIndex:
         except FileNotFoundError:
             return (0, 0)
         return status.st_ino, status.st_mtime_ns
+
+
+def _by_words(table: "Table", words: str, column: str, limit: int, where: str | None) -> "LanceFtsQueryBuilder":
+    from lancedb.query import MatchQuery
+
+    match = MatchQuery(words, column)  # type: ignore[call-arg]  # its options have defaults
+    query = cast("LanceFtsQueryBuilder", table.search(match, query_type="fts")).limit(limit)
+    return query.where(where) if where else query
 
 
 def _hit(row: dict[str, Any], similarity: float | None, keyword: float | None = None) -> SearchHit:
@@ -236,10 +296,5 @@ def _hit(row: dict[str, Any], similarity: float | None, keyword: float | None = 
         keyword=keyword,
         matched_by=("dense",) if keyword is None else ("text",),
         source_kind=row["source_kind"],
+        days=tuple(row.get("days", ())),
     )
-
-
-def _cosines(found: "pa.Table", vector: Vector) -> Sequence[float]:
-    rows = index_table.matrix(found)
-    norms = np.linalg.norm(rows, axis=1) * np.linalg.norm(vector)
-    return [float(cosine) for cosine in (rows @ vector) / norms]

@@ -11,7 +11,7 @@ import time
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,8 +24,9 @@ from companion_assets.contracts.records import Chunk
 from companion_assets.stores import index_table
 from companion_assets.stores.calibration import PROBES, draw_background
 from companion_assets.stores.index_health import IndexHealth, measure_health, unindexed_rows
-from companion_assets.stores.index_table import FTS_INDEX, LIVE_TAG, SEARCH_COLUMN, Vector
+from companion_assets.stores.index_table import LIVE_TAG, WORD_INDEXES, Vector
 from companion_assets.stores.predicates import among
+from companion_assets.stores.tongue import main_tongue
 
 if TYPE_CHECKING:
     from lancedb.table import Table
@@ -168,7 +169,7 @@ class IndexWriter:
         rows = self.rows
         if not rows:
             return
-        if FTS_INDEX not in names:
+        if not names.issuperset(WORD_INDEXES.values()):
             self._create_fts()  # never on an empty table, where it would cover no rows
         elif (tail := unindexed_rows(self._table)) > SMALL_TAIL or (force and tail):
             try:
@@ -269,11 +270,8 @@ class IndexWriter:
         return self._connection.create_table(name, schema=index_table.schema(self._spec.dimensions))
 
     def _create_fts(self) -> None:
-        from lancedb.index import FTS
-
-        # ICU finds words in every script; a stemmer knows one language only and would run before our folding.
-        config = FTS(base_tokenizer="icu", with_position=True, stem=False, remove_stop_words=False, ascii_folding=False)
-        self._table.create_index(SEARCH_COLUMN, config=config, name=FTS_INDEX, replace=True)
+        for column, name in WORD_INDEXES.items():
+            self._table.create_index(column, config=index_table.word_index(column), name=name, replace=True)
 
     def _served(self) -> IndexManifest | None:
         try:
@@ -295,6 +293,7 @@ class IndexWriter:
         if not rows:
             return None
         drawn = np.random.default_rng(rows).permutation(rows)[:CALIBRATION_SAMPLE]
-        sample = self._table.take_offsets(sorted(drawn.tolist())).select(["vector"]).to_arrow()
+        sample = self._table.take_offsets(sorted(drawn.tolist())).select(["vector", "text"]).to_arrow()
         questions = np.stack([self._embed_question(probe) for probe in PROBES])
-        return draw_background(questions, index_table.matrix(sample), rows)
+        background = draw_background(questions, index_table.matrix(sample), rows)
+        return replace(background, tongue=main_tongue(sample.column("text").to_pylist()))

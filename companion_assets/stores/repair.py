@@ -60,6 +60,7 @@ def _index_is_damaged(paths: DataPaths) -> bool:
         index = ChunkIndex.open(paths)
         index.health()
         index.text_leg("a", 1)
+        index.note_leg("a", 1)
     except IndexMissing:
         return False
     except StoreError:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from companion_app.context import Conversation, Plan, Sent, plan_turn
 from companion_assets.backends.scripted import ScriptedGenerator
 from companion_assets.contracts.prompt import Exchange, render_prefix
-from companion_assets.contracts.records import SearchHit
+from companion_assets.contracts.searching import SearchHit
 
 SYSTEM = "You are Companion."
 

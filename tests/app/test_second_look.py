@@ -12,7 +12,8 @@ from companion_app.second_look import abstains, is_undecided, second_look
 from companion_app.session import ChatSession
 from companion_assets.backends.scripted import ScriptedGenerator
 from companion_assets.contracts.prompt import ABSTENTION
-from companion_assets.contracts.records import Message, SearchHit
+from companion_assets.contracts.records import Message
+from companion_assets.contracts.searching import SearchHit
 from companion_assets.contracts.settings import CompanionSettings
 from companion_assets.stores.chat_log import ChatLog
 

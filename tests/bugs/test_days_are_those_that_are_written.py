@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from companion_assets.contracts.records import SearchFilters
+from companion_assets.contracts.searching import SearchFilters
 from companion_assets.stores.index import ChunkIndex
 from companion_assets.stores.predicates import where
 from tests.stages.sync_material import Living

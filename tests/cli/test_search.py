@@ -45,6 +45,17 @@ def test_tags_match_their_nested_tags(small: Indexed) -> None:
         assert [hit["path"] for hit in hits(small.shell, "top", "--tag", tag)] == ["Cello.md"]
 
 
+def test_passages_of_a_person_and_of_a_note_can_be_demanded(demo: Indexed) -> None:
+    with_mei = hits(demo.shell, "dinner", "--person", "mei lin", "-k", "20")
+    assert len(with_mei) > 3
+    assert any(hit["path"] != "People/Mei Lin.md" for hit in with_mei)
+    for hit in with_mei:
+        note = (demo.shell.vault / hit["path"]).read_text(encoding="utf-8")
+        assert hit["path"] == "People/Mei Lin.md" or "Mei" in note or "梅" in note
+    assert {hit["path"] for hit in hits(demo.shell, "dinner", "--note", "mei lin")} == {"People/Mei Lin.md"}
+    assert hits(demo.shell, "dinner", "--person", "Nobody \"At' All") == []
+
+
 def test_more_than_the_most_is_cut_and_said(demo: Indexed) -> None:
     done = demo.shell.run("search", "cello", "-k", "99", "--json")
     assert len(json.loads(done.out)["hits"]) == 20

@@ -95,6 +95,7 @@ def check(home: Path, vault: Path, fresh: Picture, *, engine: tuple[str, str] | 
         *_differences("index", found.rows, fresh.rows),
         *_differences("catalog", found.notes, fresh.notes),
         *_differences("chunks", found.chunks, fresh.chunks),
+        *_differences("names and links", found.graph, fresh.graph),
         *(f"vector of {sha} differs" for sha, vector in found.vectors.items() if fresh.vectors[sha] != vector),
         *half_done(paths),
         *(f"{folder} still needs a sync" for folder in _dirty(paths, vault, engine)),
@@ -213,6 +214,8 @@ def _unfindable(paths: DataPaths, rows: Rows) -> Iterator[str]:
         if keys <= covered:
             continue
         hits = {hit.chunk_id for hit in index.text_leg(word, len(rows) + 10)}
+        lost = {rows[key]["source_file"] for key in keys} - index.note_leg(word, len(rows)).keys()
+        yield from (f"“{word}” does not find the note {path}" for path in sorted(lost)[:_SHOWN])
         covered |= keys
         yield from (f"“{word}” does not find {key}" for key in sorted(keys - hits)[:_SHOWN])
         yield from (f"“{word}” finds {key}, which has no such word" for key in sorted(hits - rows.keys())[:_SHOWN])

@@ -12,6 +12,7 @@ from companion_assets.contracts.manifests import EmbedderSpec, IndexManifest
 from companion_assets.contracts.paths import DataPaths
 from companion_assets.stores import index_table
 from companion_assets.stores.catalog_rows import NOTE_COLUMNS, chunk_from_payload
+from companion_assets.stores.note_graph_rows import GRAPH_TABLES
 
 # When and by which run a note was read, not what it says.
 _STAMPS = {"run_id", "updated_at", "checked_at"}
@@ -28,6 +29,7 @@ class Picture:
         rows: Chunk id → columns of the published table; the vector as bytes.
         notes: Path → columns of the catalog, and the key its chunks were cut by.
         chunks: Path and position → chunk id, hash of the text, and the chunk as it is stored.
+        graph: Every row of the names, links, tags and folders of the notes.
         vectors: Hash of a text of the vault → its vector of the served embedder.
     """
 
@@ -35,6 +37,7 @@ class Picture:
     rows: Rows
     notes: Rows
     chunks: Rows
+    graph: Rows
     vectors: Mapping[str, bytes]
 
 
@@ -49,6 +52,7 @@ def picture(paths: DataPaths) -> Picture:
         rows=published(paths),
         notes=notes,
         chunks=chunks,
+        graph=_graph(paths),
         vectors={sha: vector for sha, vector in vectors.items() if sha in wanted},
     )
 
@@ -97,6 +101,12 @@ def _catalog(paths: DataPaths) -> tuple[Rows, Rows]:
     for row in chunks:
         row.update(asdict(chunk_from_payload(row.pop("payload"))))
     return {row["path"]: row for row in notes}, {f"{row['path']}#{row['position']}": row for row in chunks}
+
+
+def _graph(paths: DataPaths) -> Rows:
+    with closing(open_file(paths.catalog_db)) as catalog:
+        found = [(table, dict(row)) for table in GRAPH_TABLES for row in catalog.execute(f"SELECT * FROM {table}")]
+    return {" | ".join([table, *map(str, row.values())]): row for table, row in found}
 
 
 def _vectors(paths: DataPaths, embedder_id: str) -> dict[str, bytes]:

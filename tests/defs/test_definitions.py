@@ -15,7 +15,8 @@ GRAPH = """\
 notes · knowledge
 chunks ← notes · knowledge
 embeddings ← chunks · knowledge
-vault_index ← embeddings · knowledge · checks: full_text_covers_all, no_null_vectors, no_orphans, row_counts
+vault_index ← embeddings · knowledge · checks: full_text_covers_all, no_null_vectors, no_orphans, \
+retrieval_golden, row_counts
 """
 ROOT = Path(__file__).parents[2]
 

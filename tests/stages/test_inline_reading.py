@@ -2,8 +2,8 @@
 
 import pytest
 
-from companion_assets.stages.link_resolver import LinkResolver
 from companion_assets.stages.markdown import note_title, resolve_links
+from companion_assets.stores.link_resolver import LinkResolver
 
 from .note_material import address, note_of
 

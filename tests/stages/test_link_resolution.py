@@ -3,7 +3,7 @@
 import pytest
 
 from companion_assets.contracts.records import Link
-from companion_assets.stages.link_resolver import LinkResolver
+from companion_assets.stores.link_resolver import LinkResolver
 
 PATHS = [
     "Note.md",

@@ -10,10 +10,10 @@ import pytest
 
 from companion_assets.contracts.records import Link, Note
 from companion_assets.stages.index_text import index_text
-from companion_assets.stages.link_resolver import LinkResolver
 from companion_assets.stages.markdown import resolve_links
 from companion_assets.stages.vault import read_note, scan_vault
 from companion_assets.stages.vault_walk import vault_rules
+from companion_assets.stores.link_resolver import LinkResolver
 
 from .note_material import address, note_of
 

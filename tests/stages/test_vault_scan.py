@@ -9,8 +9,8 @@ import pytest
 
 from companion_assets.contracts.errors import VaultError
 from companion_assets.contracts.records import Link
-from companion_assets.stages.link_resolver import LinkResolver
 from companion_assets.stages.vault import LeftOutReason, VaultScan
+from companion_assets.stores.link_resolver import LinkResolver
 
 from .note_material import DENY_PATTERNS, scan, write
 

@@ -42,10 +42,29 @@ def test_a_chunk_comes_back_whole(paths: DataPaths) -> None:
         sensitive=True,
         source_kind="shelf",
         token_count=7,
+        days=(dt.date(2026, 3, 3), dt.date(2026, 3, 4)),
     )
     _merge(paths, made)
     found = ChunkIndex.open(paths).get([made.chunk_id, "unknown"])
     assert found == {made.chunk_id: replace(made, embed_text="")}
+    (hit,) = ChunkIndex.open(paths).text_leg("emoji", 1)
+    assert (hit.date, hit.days, hit.tags, hit.source_kind) == (made.date, made.days, made.tags, "shelf")
+
+
+def test_a_note_is_found_by_words_of_different_passages(paths: DataPaths) -> None:
+    both = [
+        chunk("Both.md", text, place) for place, text in enumerate(["a walnut bowl", "and glue", "for the violins"])
+    ]
+    _merge(paths, *both[::-1], chunk("One.md", "walnut walnut cake"), chunk("Two.md", "violins and a violin"))
+    index = ChunkIndex.open(paths)
+    notes = index.note_leg("walnut, glue and violin", 5)
+    assert next(iter(notes)) == "Both.md"
+    assert sorted(notes) == ["Both.md", "One.md", "Two.md"]
+    assert sorted(index.note_leg("walnut violin", 5, "source_file != 'Both.md'")) == ["One.md", "Two.md"]
+    assert len(index.note_leg("walnut violin", 1)) == 1
+    _merge(paths, *both[1:])
+    assert list(index.note_leg("walnut", 5)) == ["One.md"], "its first passage is gone"
+    assert "Both.md" in index.note_leg("glue violins", 5)
 
 
 def test_broken_unicode_is_stored_readably(paths: DataPaths) -> None:
@@ -217,8 +236,19 @@ def test_a_large_table_gets_a_vector_index_and_finds_the_same(
     _merge(paths, *many)
     index = ChunkIndex.open(paths)
     names = {found.name for found in index._served.table.list_indices()}
-    assert names == {"search_text_idx", "vector_idx"}
+    assert names == {"search_text_idx", "note_text_idx", "vector_idx"}
     for i in (0, 600, 1199):
         best = index.vector_leg(vector(f"text {i}"), 3)[0]
         assert best.path == f"N{i}.md"
         assert best.similarity == pytest.approx(1.0, abs=1e-5)
+
+
+def test_a_word_index_that_is_missing_is_made(paths: DataPaths) -> None:
+    _merge(paths, chunk("A.md", "apples"))
+    with open_writer(paths, SPEC, question) as writer:
+        writer._table.drop_index("note_text_idx")
+        writer.optimise()
+        writer.publish()
+    index = ChunkIndex.open(paths)
+    assert list(index.note_leg("apple", 5)) == ["A.md"]
+    assert [hit.path for hit in index.text_leg("apple", 5)] == ["A.md"]

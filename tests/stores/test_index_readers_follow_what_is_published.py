@@ -1,17 +1,20 @@
 """Readers see whole published states, whatever a writer does (B32, B57); one process writes at a time (B54)."""
 
+import datetime as dt
 import json
 import os
 import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from companion_assets.contracts.errors import StoreError
 from companion_assets.contracts.paths import DataPaths
+from companion_assets.stores import index_table
 from companion_assets.stores.index import ChunkIndex
 from companion_assets.stores.index_writer import open_writer
 from tests.stores.samples import OTHER_SPEC, SPEC, chunk, question, rows, vector
@@ -54,6 +57,27 @@ def test_work_left_unpublished_is_taken_up_again(paths: DataPaths) -> None:
         writer.replace_notes(rows(chunk("A.md", "a")), ["A.md"])
     with open_writer(paths, SPEC, question) as writer:
         assert (writer.table, writer.rows) == (first, 1)
+
+
+def test_an_index_of_an_earlier_build_answers_until_the_next_sync_has_made_another(paths: DataPaths) -> None:
+    old = _publish(paths, chunk("A.md", "apple", date=dt.date(2026, 1, 2)))
+    table = index_table.connect(paths).open_table(old)
+    table.drop_columns(["days", "note_text"])
+    index_table.write_manifest(paths, replace(index_table.read_manifest(paths), version=table.version))
+    index = ChunkIndex.open(paths)
+    assert not index.knows_days
+    assert [(hit.path, hit.days) for hit in index.text_leg("apples", 5)] == [("A.md", ())]
+    assert index.vector_leg(vector("apple"), 1)[0].days == ()
+    assert index.note_leg("apples", 5) == {}
+    assert [(one.text, one.days) for one in index.neighbours("A.md")] == [("apple", ())]
+    with open_writer(paths, SPEC, question) as writer:
+        assert (writer.table != old, writer.rows, writer.is_served_table) == (True, 0, False)
+        writer.replace_notes(rows(chunk("A.md", "apple")), ["A.md"])
+        assert [hit.path for hit in index.text_leg("apples", 5)] == ["A.md"]
+        writer.optimise()
+        writer.publish()
+    assert index.knows_days
+    assert list(index.note_leg("apples", 5)) == ["A.md"]
 
 
 def test_another_embedder_builds_beside_and_the_open_reader_goes_on(paths: DataPaths) -> None:

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from companion_assets.contracts.paths import DataPaths
-from companion_assets.contracts.records import SearchFilters
+from companion_assets.contracts.searching import SearchFilters
 from companion_assets.stores import predicates
 from companion_assets.stores.index import ChunkIndex
 from companion_assets.stores.index_writer import open_writer
@@ -42,6 +42,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> ChunkIndex:
             date=dt.date(2026, 1, i + 1) if i % 2 else None,
             tags=(("Project/Alpha", "x") if i < 3 else ("project-x", "it's")),
             source_kind="shelf" if i == 5 else "vault",
+            days=(dt.date(2025, 12, 24), dt.date(2026, 1, 20)) if i == 2 else (),
         )
         for i, name in enumerate(NAMES)
     ]
@@ -60,6 +61,7 @@ def test_a_name_finds_itself_only(index: ChunkIndex, name: str) -> None:
     assert _paths(index, predicates.among("source_file", [name])) == [name]
     if not re.search(r"[*?]", name):
         assert _paths(index, predicates.under(name)) == [name]
+        assert _paths(index, predicates.under(name.upper())) == [name]
         assert name in _paths(index, predicates.under(name[:-3] + "*"))
 
 
@@ -84,12 +86,17 @@ def test_any_value_is_only_a_value(index: ChunkIndex, value: str) -> None:
 
 def _matches(pattern: str, path: str) -> bool:
     """What `under` should find, said another way: character by character."""
-    pattern = unicodedata.normalize("NFC", pattern.encode("utf-8", "replace").decode().strip()).strip("/")
+    written = unicodedata.normalize("NFC", pattern.encode("utf-8", "replace").decode().strip())
+    pattern = written
+    while pattern in (".", "/") or pattern.startswith(("/", "./")):
+        pattern = pattern[1:] if pattern[0] == "/" else pattern[2:]
+    pattern = pattern.rstrip("/")
     if not pattern:
-        return False
-    if not set(pattern) & set("*?"):
-        return path == pattern or path.startswith(pattern + "/")
-    return any(rest == "" for rest in _rests(pattern, path))
+        return bool(written)
+    last = pattern.split("/")[-1]
+    folder = written.endswith("/") or not set(last) & set("*?")
+    rests = {rest.lower() for rest in _rests(pattern.lower(), path.lower())}
+    return any(rest in ("", ".md") or (folder and rest.startswith("/")) for rest in rests)
 
 
 def _rests(pattern: str, text: str) -> Iterator[str]:
@@ -126,12 +133,30 @@ def test_a_bare_folder_is_everything_in_it(index: ChunkIndex) -> None:
     assert _paths(index, predicates.under("Journal")) == _paths(index, predicates.under("Journal/")) == inside
     assert _paths(index, predicates.under("Journal/*")) == ["Journal/2026.md"]
     assert _paths(index, predicates.under("Journal/**")) == inside
+    assert _paths(index, predicates.under("./journal/2026")) == inside
+    assert _paths(index, predicates.under("*/2026/")) == inside
+    assert (
+        _paths(index, predicates.under("**/03/*"))
+        == _paths(index, predicates.under("/Journal/2026/03/04"))
+        == inside[1:]
+    )
+    assert len(_paths(index, predicates.under("/"))) == len(NAMES)
     assert _paths(index, predicates.under(unicodedata.normalize("NFD", "Ünïcödé"))) == ["Ünïcödé/ñ.md"]
 
 
 @pytest.mark.parametrize(
     ("tag", "found"),
-    [("project", 3), ("#PROJECT/alpha", 3), ("project-x", 11), ("it's", 11), ("proj", 0), ("", 0), ("%", 0)],
+    [
+        ("project", 3),
+        ("#PROJECT/alpha", 3),
+        ("project/*", 3),
+        ("#project/", 3),
+        ("project-x", 11),
+        ("it's", 11),
+        ("proj", 0),
+        ("", 0),
+        ("%", 0),
+    ],
 )
 def test_a_tag_matches_what_is_nested_in_it(index: ChunkIndex, tag: str, found: int) -> None:
     assert index.count(predicates.has_tag(tag)) == found
@@ -144,3 +169,36 @@ def test_all_filters_apply_together(index: ChunkIndex) -> None:
     assert _paths(index, predicates.where(shelf) or "") == [NAMES[5]]
     both = SearchFilters(after=dt.date(2026, 1, 1), folder="Journal", source_kind="vault")
     assert _paths(index, predicates.where(both) or "") == ["Journal/2026/03/04.md"]
+
+
+def test_days_are_those_of_the_note_and_those_it_names(index: ChunkIndex) -> None:
+    own, naming = NAMES[1], NAMES[2]
+    assert _paths(index, predicates.days_within(dt.date(2026, 1, 2), dt.date(2026, 1, 2))) == [own]
+    assert _paths(index, predicates.days_within(dt.date(2025, 12, 20), dt.date(2026, 1, 1))) == [naming]
+    assert _paths(index, predicates.days_within(dt.date(2026, 1, 19), dt.date(2026, 1, 21))) == [naming]
+    assert _paths(index, predicates.days_within(dt.date(2025, 12, 25), dt.date(2026, 1, 2))) == [own]
+    assert _paths(index, predicates.days_within(dt.date(2026, 1, 21), dt.date(2026, 1, 19))) == []
+
+
+def test_of_a_long_stretch_only_the_days_of_notes_count(index: ChunkIndex) -> None:
+    whole_year = predicates.days_within(dt.date(2025, 1, 1), dt.date(2025, 12, 31))
+    assert "array_has_any" not in whole_year
+    assert _paths(index, whole_year) == []
+
+
+@pytest.mark.parametrize(
+    ("phrase", "found"),
+    [
+        ("text 4", 1),
+        ("TEXT", 14),
+        ("4 text", 0),
+        ("' OR 1=1 --", 1),
+        ("数据库", 0),
+        ("", 0),
+        ("it's mine", 0),
+        ("ext", 0),
+    ],
+)
+def test_a_phrase_is_words_in_a_row(index: ChunkIndex, phrase: str, found: int) -> None:
+    assert index.count(predicates.containing(phrase)) == found
+    assert index.count(index.holding(phrase)) == found

@@ -20,6 +20,7 @@ MODULES = (
     "companion_assets.stages.vault_walk",
     "companion_assets.stores.catalog",
     "companion_assets.stores.catalog_view",
+    "companion_assets.stores.note_graph_rows",
     "companion_assets.stores.vectors",
     "companion_assets.stores.index_writer",
     "companion_assets.stores.index_table",

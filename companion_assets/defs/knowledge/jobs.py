@@ -3,13 +3,14 @@
 import dagster as dg
 
 from companion_assets.defs.knowledge.assets import GROUP, vault_index
+from companion_assets.defs.knowledge.golden import retrieval_golden
 from companion_assets.defs.run_tags import IN_FLIGHT
 
 SYNC_JOB = "sync_job"
 
 sync_job = dg.define_asset_job(
     SYNC_JOB,
-    selection=dg.AssetSelection.groups(GROUP),
+    selection=dg.AssetSelection.groups(GROUP) - dg.AssetSelection.checks(retrieval_golden),
     executor_def=dg.in_process_executor,
     description="Reads what changed in the vault and brings the index up to date.",
 )

@@ -1,0 +1,198 @@
+"""How much speaks for a passage: its meaning, its words, and whether it lies where the question points.
+
+Both halves are brought to the scale of `stores.calibration`: 0 is an unrelated chunk, 1 the best of a thousand
+unrelated ones. Words are unusual to the degree that their BM25 stands out from that of the question's hundredth best
+chunk: this makes long and short questions comparable, gives words that are everywhere no weight, and a lone exact match
+its full weight. Ranks are not fused (RRF): they forget how good a hit is, and a threshold needs to know.
+
+    evidence = meaning share × meaning + word share × words + day + name + phrase − unwanted
+
+Where the settings say `auto`, both shares count fully. Figures: `docs/retrieval_experiments.md`.
+"""
+
+import datetime as dt
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from companion_assets.contracts.manifests import Calibration
+from companion_assets.contracts.searching import DateSpan, Named, SearchHit, Understood
+from companion_assets.contracts.settings import HybridSettings
+from companion_assets.stores.calibration import score_of, standardised
+from companion_assets.stores.predicates import tag_key, tag_keys
+from companion_assets.stores.search_text import fold
+
+_BACKGROUND_RANK = 100
+_BM25_UNIT = 20.0  # BM25 points, of passage and note together, that count as much as one unit of meaning
+_ON_THE_DAY = 2.5
+_OTHER_YEAR = 0.6  # of the same, where the question names no year
+_DAYS_AROUND = 14  # the day before and after count too, less with each day
+_NAMED = 0.3
+_PHRASE = 1.0
+_UNWANTED = 1.5
+_IN_ORDER = 0.6
+# For whether anything is relevant, meaning tells most: questions to the wrong vault share words with it as well.
+_WORDS_SHARE = 0.25
+_WORDS_ALONE = 2.0  # where there is no meaning to tell
+_POINTED_SHARE = 0.3
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_SAME_NOTE = 0.35  # what each further passage of a note must be better by, to stand before other notes
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """Weight of meaning and of words; the larger is 1."""
+
+    meaning: float
+    words: float
+
+    @staticmethod
+    def of(settings: HybridSettings, *, has_vector: bool) -> "Shares":
+        """As the settings say; words alone without a vector, meaning alone without `enabled`."""
+        if not has_vector:
+            return Shares(0.0, 1.0)
+        if not settings.enabled:
+            return Shares(1.0, 0.0)
+        if settings.semantic_weight == "auto" or settings.keyword_weight == "auto":
+            return Shares(1.0, 1.0)
+        largest = max(settings.semantic_weight, settings.keyword_weight)
+        return Shares(settings.semantic_weight / largest, settings.keyword_weight / largest)
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """A hit, and how much speaks for it when hits are put in order. Its `score` tells how relevant it is."""
+
+    hit: SearchHit
+    evidence: float
+
+
+def weigh(
+    dense: Sequence[SearchHit],
+    words: Sequence[SearchHit],
+    notes: Mapping[str, float],
+    pointed: Iterable[SearchHit],
+    understood: Understood,
+    shares: Shares,
+    background: Calibration | None,
+    *,
+    chunks: int,
+) -> list[Weighed]:
+    """Merge what was found, best first.
+
+    Args:
+        dense: Hits with `similarity`.
+        words: Hits with `keyword`, best first, and with `similarity` wherever `dense` may have hits.
+        notes: Path → BM25 of whole notes, best first.
+        pointed: Hits of either kind from where the question points: its days, people, notes and phrases.
+        understood: What the question says.
+        shares: Weights of the halves.
+        background: The index's own; None (an empty index) gives every hit the score of an unrelated one.
+        chunks: How many chunks the index has; in a small one the "hundredth best" is the median.
+    """
+    rank = min(_BACKGROUND_RANK, chunks // 2)
+    common = (words[rank].keyword or 0.0) if len(words) > rank else 0.0
+    whole = list(notes.values())
+    common_note = whole[rank] if len(whole) > rank else 0.0
+    near = {hit.chunk_id for hit in dense}
+    best: dict[str, SearchHit] = {}
+    for hit in [*dense, *pointed, *words]:
+        best[hit.chunk_id] = _both(hit, best[hit.chunk_id]) if hit.chunk_id in best else hit
+    order = _in_order(best.values(), understood)
+    weighed = []
+    for hit in best.values():
+        meaning = standardised(hit.similarity, background) if hit.similarity is not None and background else 0.0
+        spoken = max(0.0, (hit.keyword or 0.0) - common) + max(0.0, notes.get(hit.path, 0.0) - common_note)
+        by_words = shares.words * spoken / _BM25_UNIT
+        pointers = _pointers(hit, understood)
+        bonus = sum(pointers.values())
+        relevance = meaning + _WORDS_SHARE * by_words if shares.meaning else _WORDS_ALONE * by_words
+        legs = [("dense", hit.chunk_id in near), ("text", hit.keyword is not None)]
+        matched_by = (*(leg for leg, found in legs if found), *(kind for kind, worth in pointers.items() if worth > 0))
+        shown = replace(hit, score=score_of(relevance + _POINTED_SHARE * bonus), matched_by=matched_by)
+        evidence = shares.meaning * meaning + by_words + bonus + order.get(hit.chunk_id, 0.0)
+        weighed.append(Weighed(shown, evidence))
+    return sorted(weighed, key=lambda each: (-each.evidence, each.hit.chunk_id))
+
+
+def spread_out(weighed: Iterable[Weighed]) -> list[Weighed]:
+    """The same, so that one note does not fill the list.
+
+    Args:
+        weighed: Best first.
+    """
+    before: Counter[str] = Counter()
+    placed = []
+    for each in weighed:
+        placed.append((each.evidence - _SAME_NOTE * before[each.hit.path], each))
+        before[each.hit.path] += 1
+    return [each for _, each in sorted(placed, key=lambda pair: -pair[0])]
+
+
+def _both(hit: SearchHit, other: SearchHit) -> SearchHit:
+    """One chunk found twice: by two legs, or by two forms of the question."""
+    similar = [found.similarity for found in (hit, other) if found.similarity is not None]
+    told = [found.keyword for found in (hit, other) if found.keyword is not None]
+    return replace(hit, similarity=max(similar, default=None), keyword=max(told, default=None))
+
+
+def _pointers(hit: SearchHit, understood: Understood) -> dict[str, float]:
+    """What speaks for a hit beside meaning and words, by kind."""
+    found = {"date": _ON_THE_DAY * max((_nearness(hit.date, span) for span in understood.dates), default=0.0)}
+    if understood.named or understood.phrases or understood.without:
+        text = "\n".join(fold(part) for part in (hit.title, hit.section, hit.text))
+        found["name"] = _NAMED * sum(_names(each, hit.path, text) for each in understood.named)
+        found["phrase"] = _PHRASE * sum(fold(phrase) in text for phrase in understood.phrases)
+        found["unwanted"] = -_UNWANTED * any(fold(term) in text for term in understood.without)
+    if understood.tags:
+        found["tag"] = _NAMED * sum(tag_key(tag) in tag_keys(hit.tags) for tag in understood.tags)
+    found["folder"] = _NAMED * any(hit.path.startswith(f"{folder}/") for folder in understood.folders)
+    return found
+
+
+def _names(named: Named, path: str, text: str) -> bool:
+    return path in named.paths or any(_spelled(key).search(text) for key in named.keys)
+
+
+@lru_cache(1024)
+def _spelled(key: str) -> re.Pattern[str]:
+    """A name as it stands in a text, whole words with anything between them; signs without spaces stand anywhere."""
+    words = r"\W+".join(map(re.escape, key.split()))
+    return re.compile(words if _UNSPACED.search(key) else rf"(?<!\w){words}(?!\w)")
+
+
+def _nearness(day: dt.date | None, span: DateSpan) -> float:
+    """1 on the days of a span, less around them."""
+    if day is None:
+        return 0.0
+    worth, meant = 1.0, (span.first, span.last)
+    if span.every_year and day.year != span.first.year:
+        worth, meant = _OTHER_YEAR, in_year(span, day.year)
+    gap = max((meant[0] - day).days, (day - meant[1]).days, 0)
+    return worth * math.exp(-gap) if gap <= _DAYS_AROUND else 0.0
+
+
+def in_year(span: DateSpan, year: int) -> tuple[dt.date, dt.date]:
+    """The same days in another year; 29 February becomes 1 March where there is none."""
+    shift = year - span.first.year
+    return _shifted(span.first, shift), _shifted(span.last, shift)
+
+
+def _shifted(day: dt.date, years: int) -> dt.date:
+    try:
+        return day.replace(year=day.year + years)
+    except ValueError:
+        return dt.date(day.year + years, 3, 1)
+
+
+def _in_order(hits: Iterable[SearchHit], understood: Understood) -> dict[str, float]:
+    """Where the question asks for the newest or the oldest: more for a hit, the nearer it is to that end."""
+    if not understood.order:
+        return {}
+    dated = sorted((hit.date, hit.chunk_id) for hit in hits if hit.date)
+    if understood.order == "oldest":
+        dated.reverse()
+    return {chunk_id: _IN_ORDER * (place + 1) / len(dated) for place, (_, chunk_id) in enumerate(dated)}

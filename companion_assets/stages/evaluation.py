@@ -1,0 +1,144 @@
+"""How good a ranking is, against questions whose evidence is known. Pure: nothing is searched here.
+
+Per answerable question, over notes (a note that is named twice counts once, at its first rank):
+
+    mrr        1 / rank of the first evidence note; 0 beyond rank 50
+    hit@k      1 if an evidence note is among the first k
+    recall@k   share of the groups met; a group holds alternative notes that carry the same piece of the answer
+    full@k     1 if every group is met
+
+A question that the vault does not answer is `marked` when the search said that nothing relevant was found.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+import numpy as np
+
+from companion_assets.stages.questions import Question, note_path
+
+DEPTH = 50  # notes ranked for a question
+PASSAGES = 8  # to be ranked for each of those notes: most have several
+METRICS = ("mrr", "hit@1", "recall@5", "recall@8", "recall@10", "full@10")
+_RESAMPLES = 1000
+_NEVER = 10**9  # the rank of what was not found
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a search made of one question.
+
+    Attributes:
+        notes: Paths of the notes found, best first; one may stand there for each of its passages.
+        relevant: Whether the search held anything for relevant.
+        seconds: What the search took.
+    """
+
+    question: Question
+    notes: tuple[str, ...]
+    relevant: bool
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Means over a set of questions.
+
+    Attributes:
+        answerable: How many questions the metrics are means of.
+        metrics: Name → mean; empty where no question is answerable.
+        bounds: Name → 95 % bootstrap bounds over questions; empty for slices.
+        unanswerable: How many questions the vault does not answer.
+        marked: Share of those of which nothing was held for relevant; None without such a question.
+        wrongly_marked: Share of the answerable ones of which nothing was; None without one.
+    """
+
+    answerable: int
+    metrics: Mapping[str, float]
+    bounds: Mapping[str, tuple[float, float]]
+    unanswerable: int
+    marked: float | None
+    wrongly_marked: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Figures of all questions and of each slice that the questions name; p50 and p95 of a search in milliseconds."""
+
+    whole: Figures
+    by_category: Mapping[str, Figures]
+    by_language: Mapping[str, Figures]
+    p50: float
+    p95: float
+
+
+def ranked_notes(paths: Iterable[str]) -> list[str]:
+    """Each note once, at its first rank."""
+    return list(dict.fromkeys(map(note_path, paths)))
+
+
+def score(question: Question, paths: Iterable[str]) -> dict[str, float]:
+    """The metrics of one answerable question.
+
+    Args:
+        question: With its evidence.
+        paths: What a search found, best first.
+    """
+    rank = {path: place for place, path in enumerate(ranked_notes(paths), 1)}
+    first = min((rank.get(note, _NEVER) for note in question.evidence), default=_NEVER)
+    groups = [min(rank.get(note, _NEVER) for note in group) for group in question.groups]
+    return {
+        "mrr": 1.0 / first if first <= DEPTH else 0.0,
+        "hit@1": float(first == 1),
+        **{f"recall@{k}": fmean(place <= k for place in groups) for k in (5, 8, 10)},
+        "full@10": float(all(place <= 10 for place in groups)),
+    }
+
+
+def evaluate(outcomes: Sequence[Outcome]) -> Report:
+    """Score every outcome and put the figures together.
+
+    Args:
+        outcomes: At least one.
+    """
+    times = sorted(1000 * outcome.seconds for outcome in outcomes)
+    return Report(
+        whole=_figures(outcomes, bounded=True),
+        by_category=_slices(outcomes, lambda question: question.category),
+        by_language=_slices(outcomes, lambda question: question.language),
+        p50=times[len(times) // 2],
+        p95=times[int(len(times) * 0.95)],
+    )
+
+
+def _slices(outcomes: Sequence[Outcome], of: Callable[[Question], str]) -> dict[str, Figures]:
+    names = sorted({of(outcome.question) for outcome in outcomes} - {""})
+    return {name: _figures([each for each in outcomes if of(each.question) == name]) for name in names}
+
+
+def _figures(outcomes: Sequence[Outcome], *, bounded: bool = False) -> Figures:
+    answerable = [each for each in outcomes if each.question.answerable]
+    unanswerable = [each for each in outcomes if not each.question.answerable]
+    scores = [score(each.question, each.notes) for each in answerable]
+    return Figures(
+        answerable=len(answerable),
+        metrics={name: fmean(each[name] for each in scores) for name in METRICS} if scores else {},
+        bounds=_bounds(scores) if bounded and scores else {},
+        unanswerable=len(unanswerable),
+        marked=_share_marked(unanswerable),
+        wrongly_marked=_share_marked(answerable),
+    )
+
+
+def _share_marked(outcomes: Sequence[Outcome]) -> float | None:
+    return fmean(not each.relevant for each in outcomes) if outcomes else None
+
+
+def _bounds(scores: Sequence[Mapping[str, float]]) -> dict[str, tuple[float, float]]:
+    """95 % bootstrap bounds of each metric; the same every time."""
+    values = np.array([[each[name] for name in METRICS] for each in scores])  # [questions, metrics]
+    chance = np.random.default_rng(0)
+    means = [values[chance.integers(len(values), size=len(values))].mean(axis=0) for _ in range(_RESAMPLES)]
+    low, high = np.quantile(np.array(means), (0.025, 0.975), axis=0)
+    return {name: (float(low[n]), float(high[n])) for n, name in enumerate(METRICS)}
