@@ -99,7 +99,8 @@ class Judge:
         for path in self._served.keys() & self._known.keys() - on_disk.keys():
             leftovers[self._known[path]].append(path)
         for path in self._served.keys() & on_disk.keys():
-            if before.get(path) != self._served[path] and (old := leftovers.get(on_disk[path].sha)):
+            came = before.get(path) != self._served[path] == on_disk[path].marks
+            if came and (old := leftovers.get(on_disk[path].sha)):
                 yield f"moved note is served under {path!r} and still under {old}"
 
     def _searched(self, on_disk: OnDisk) -> Iterator[str]:
