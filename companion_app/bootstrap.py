@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from companion_app.engines import SearchEngines
+from companion_app.reranking import GeneratorReranker
 from companion_app.retrieval import Retriever
 from companion_app.session import ChatSession
 from companion_assets.backends.factory import open_generator, reopen_embedder
@@ -84,7 +85,9 @@ class Companion:
         self._warming: Future[None] | None = None
         self._model_fault = ""
         self.graph = NoteGraph(paths.catalog_db)
-        self.retriever = Retriever(self.engines.in_use, loaded.settings.rag.search, self.graph)
+        search = loaded.settings.rag.search
+        reranker = GeneratorReranker(self.generator) if search.reranker == "generator" else None
+        self.retriever = Retriever(self.engines.in_use, search, self.graph, reranker=reranker)
 
     @property
     def settings(self) -> Settings:

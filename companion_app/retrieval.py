@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from companion_app.engines import Engines
+from companion_app.reranking import Reranker
 from companion_assets.contracts.errors import CompanionError
 from companion_assets.contracts.searching import SearchFilters, SearchHit, Understood
 from companion_assets.contracts.settings import FilterSettings, SearchSettings
@@ -49,6 +50,7 @@ class Retriever:
         settings: `rag.search`.
         graph: The names and links of the vault.
         today: The day on which questions are asked.
+        reranker: Has a last look at the order.
     """
 
     def __init__(
@@ -57,12 +59,14 @@ class Retriever:
         settings: SearchSettings,
         graph: NoteGraph,
         today: Callable[[], dt.date] = dt.date.today,
+        reranker: Reranker | None = None,
     ) -> None:
         self._engines = engines
         self._settings = settings
         self._graph = graph
         self._today = today
         self._tongues = Tongues()
+        self._reranker = reranker
 
     def retrieve(
         self,
@@ -104,8 +108,9 @@ class Retriever:
                 everything=everything,
             )
             engines.words_fault = found.words_fault
+        hits = self._reranker.rerank(question, found.hits) if self._reranker and found.relevant else found.hits
         seconds = time.perf_counter() - started
-        return Retrieval(found.hits, found.relevant, seconds, _half_only(engines), found.understood, found.strength)
+        return Retrieval(hits, found.relevant, seconds, _half_only(engines), found.understood, found.strength)
 
 
 def hit_document(hit: SearchHit) -> dict[str, Any]:

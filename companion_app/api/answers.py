@@ -39,11 +39,14 @@ class HitOut(BaseModel):
 class SearchOut(BaseModel):
     """Hits, best first. `understood` is what the question itself said about time, tags and people.
 
-    `notice` says why only words were searched, where that is so.
+    `evidence` is `none` where the notes do not tell (the hits are the nearest all the same), `weak` where the hits may
+    be about something else, else `strong`. `notice` says why only words, or only meaning, were searched, where that is
+    so.
     """
 
     hits: list[HitOut]
     understood: dict[str, Any] = {}
+    evidence: Literal["none", "weak", "strong"] = "none"
     notice: str = ""
 
 

@@ -52,7 +52,7 @@ def search_by_post(request: Request, asked: SearchIn) -> SearchOut:
 def _search(desk: Desk, asked: SearchIn) -> SearchOut:
     found = desk.companion.retriever.retrieve(asked.q, k=asked.k, filters=asked.filters())
     hits = [HitOut.of(hit) for hit in found.hits]
-    return SearchOut(hits=hits, understood=understood_document(found), notice=found.notice)
+    return SearchOut(hits=hits, understood=understood_document(found), evidence=found.strength, notice=found.notice)
 
 
 @router.post("/api/index/trigger", status_code=202)

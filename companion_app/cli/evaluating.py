@@ -148,10 +148,11 @@ def _ask(retriever: Retriever, question: Question, k: int, today: dt.date | None
         seen = retriever.retrieve(question.text, today=today)
         ranked = retriever.retrieve(question.text, k=k * PASSAGES, today=today, everything=True)
     except CompanionError as fault:
-        return _Asked(Outcome(question, (), False, 0.0), fault=fault.message)
+        return _Asked(Outcome(question, (), relevant=False, strong=False, seconds=0.0), fault=fault.message)
     notes = ranked_notes(hit.path for hit in ranked.hits)[:k]
     best = max((hit.score for hit in seen.hits), default=0.0)
-    return _Asked(Outcome(question, tuple(notes), seen.relevant, seen.seconds), best, seen.notice)
+    outcome = Outcome(question, tuple(notes), seen.relevant, seen.strength == "strong", seen.seconds)
+    return _Asked(outcome, best, seen.notice)
 
 
 def _absent(questions: Iterable[Question]) -> list[str]:
@@ -172,6 +173,7 @@ def _run_line(asked: _Asked) -> str:
         "question": question.text,
         "paths": outcome.notes,
         "relevant": outcome.relevant,
+        "strong": outcome.strong,
         "score": round(asked.best, 4),
         "seconds": round(outcome.seconds, 5),
         **(score(question, outcome.notes) if question.answerable else {}),

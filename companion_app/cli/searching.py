@@ -52,7 +52,8 @@ def show_hits(query: str, k: int | None, filters: SearchFilters, *, as_json: boo
         if found.notice:
             err.say(found.notice, style="yellow")
         if as_json:
-            print_json({"hits": [hit_document(hit) for hit in found.hits], "understood": understood_document(found)})
+            hits = [hit_document(hit) for hit in found.hits]
+            print_json({"hits": hits, "understood": understood_document(found), "evidence": found.strength})
             return
         if line := in_one_line(found.understood) if found.understood else "":
             err.print(f"understood: {line}", style="dim", markup=False)
@@ -60,6 +61,8 @@ def show_hits(query: str, k: int | None, filters: SearchFilters, *, as_json: boo
             out.print("Nothing found.")
         elif not found.relevant:
             out.print("Nothing that clearly matches; the nearest passages:", style="dim")
+        elif found.strength == "weak":
+            out.print("These come near; they may be about something else:", style="dim")
         for rank, hit in enumerate(found.hits, 1):
             _show_hit(rank, hit, companion.settings.vault.path)
 

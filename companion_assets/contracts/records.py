@@ -160,7 +160,6 @@ class Chunk:
         embed_text: What is embedded: heading path, then the text; nothing of the file's name.
         token_count: Tokens of `embed_text` with the embedder's tokenizer, special tokens included.
         people: Targets of links into people notes; empty until the note graph is known.
-        days: The note's own day and those that the text names, in order.
     """
 
     chunk_id: str
@@ -184,7 +183,6 @@ class Chunk:
     token_count: int
     sensitive: bool
     source_kind: Literal["vault", "shelf"] = "vault"
-    days: tuple[dt.date, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ class SearchHit:
         similarity: Raw cosine to the query, or None where only the text matched.
         keyword: Raw full-text score, or None where only the vector matched.
         matched_by: Which halves found it, e.g. `("dense", "text")`.
-        days: Its own day and those it names.
     """
 
     chunk_id: str
@@ -31,7 +30,6 @@ class SearchHit:
     keyword: float | None
     matched_by: tuple[str, ...]
     source_kind: str = "vault"
-    days: tuple[dt.date, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

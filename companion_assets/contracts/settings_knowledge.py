@@ -131,6 +131,15 @@ class FilterSettings(Section):
     directory_filter_enabled: bool = True
 
 
+class LinkSettings(Section):
+    """Whether notes that are linked with the best hits are looked at too, and how far they gain by it."""
+
+    enabled: bool = False
+    notes: Positive = 5
+    neighbours: Positive = 20
+    weight: Unit = 0.1
+
+
 class SearchSettings(Section):
     """How many hits, and how good they must be (0–1 on the calibrated scale)."""
 
@@ -138,6 +147,8 @@ class SearchSettings(Section):
     max_top_k: Positive = 20
     similarity_threshold: Unit = 0.75
     hybrid_search: HybridSettings = HybridSettings()
+    link_expansion: LinkSettings = LinkSettings()
+    reranker: Literal["none", "generator"] = "none"
     filters: FilterSettings = FilterSettings()
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""The days a question or a passage names, in many languages at once, without a model.
+"""The days a question names, in many languages at once, without a model.
 
 A question may say "on January 14th", "between 3 and 10 March", "early last year", "vor drei Wochen", 去年三月. Where no
 year is said the latest one that has begun by then is taken and `every_year` tells so. Open stretches ("since March",
@@ -9,28 +9,18 @@ beside it. Days are reckoned in whole units: "two months ago" is a whole month, 
 """
 
 import datetime as dt
-import re
-from collections.abc import Iterator
 from dataclasses import replace
 
 from companion_assets.contracts.searching import DateSpan
-from companion_assets.retrieval import date_shapes as shapes
-from companion_assets.retrieval.date_items import dated, figures
-from companion_assets.retrieval.date_lexicon import EAST, month_words
+from companion_assets.retrieval.date_lexicon import EAST
 from companion_assets.retrieval.date_lists import Piece, days_of, pieces, spans
 from companion_assets.retrieval.date_phrases import item
 from companion_assets.retrieval.date_reading import OPENERS, Item, Reading
-from companion_assets.retrieval.date_tokens import ANY, Lexeme, fold
+from companion_assets.retrieval.date_tokens import ANY
 
 _DAY = dt.timedelta(days=1)
 _CONTEXT = {"in": ("in",), "on": ("on", "in"), "at": ("at", "in", "on"), "decade": ("of", "in")}
 
-_HINT = re.compile(r"\d+|(?:st|nd|rd|th) of |[月월]")
-_FIGURES = re.compile(r"\d[-/_]\d|\d\.\d\d?\.\d|(?<!\w)(?:19|20)\d{6}(?!\w)|[月월]")
-_WORD = re.compile(r"[^\W\d_]+")
-_BEGINS_A_DAY = frozenset({"date", "doubtful", "month", "ordinal", "shift"})
-_AROUND = 24  # characters beside a number, as far as its month and year stand
-_WEEK = dt.timedelta(days=7)
 
 _SURELY_MONTHS = 2  # "March, April and May" need nothing before them, "April and June" may be two people
 
@@ -177,84 +167,3 @@ def _opened(reading: Reading, start: int, end: int, item: Item, kind: str) -> li
     except (ValueError, OverflowError):
         return []
     return [reading.span(start, end, days)]
-
-
-def days_mentioned(text: str, anchor: dt.date | None) -> tuple[dt.date, ...]:
-    """The single days that a passage of a note names, in order, each once.
-
-    Months, years and relative dates are no days. Of a range of at most a week every day counts, of a longer its ends.
-
-    Args:
-        text: A passage.
-        anchor: The day of its note. A day without a year is the one nearest to it; without an anchor it is left out.
-    """
-    days: set[dt.date] = set()
-    for start, end in _windows(text):
-        reading = Reading.of(text[start:end], anchor or dt.date.min)
-        place = 0
-        while place < len(reading.lexemes):
-            found = pieces(reading, place, _whole_day) if _may_begin(reading.lexemes[place]) else []
-            days.update(_days(found, anchor))
-            place = found[-1].item.end if found else place + 1
-    return tuple(sorted(days))
-
-
-def _windows(text: str) -> Iterator[tuple[int, int]]:
-    """The parts of a text that may name a day: around numbers, where the name of a month or a dated number stands."""
-    begin = end = 0
-    for hint in _HINT.finditer(text):
-        if hint.start() > end:
-            if begin < end and _promising(text, begin, end):
-                yield begin, end
-            begin = _word_start(text, max(hint.start() - _AROUND, end))
-        end = _word_end(text, hint.end() + _AROUND)
-    if begin < end and _promising(text, begin, end):
-        yield begin, end
-
-
-def _word_start(text: str, place: int) -> int:
-    return text.find(" ", place, place + _AROUND) + 1 or place if place else 0
-
-
-def _word_end(text: str, place: int) -> int:
-    return len(text) if place >= len(text) else max(text.rfind(" ", place - _AROUND, place), 0) or place
-
-
-def _promising(text: str, begin: int, end: int) -> bool:
-    window = text[begin:end]
-    return bool(_FIGURES.search(window)) or any(fold(word) in month_words() for word in _WORD.findall(window))
-
-
-def _may_begin(lexeme: Lexeme) -> bool:
-    return lexeme.number is not None or not _BEGINS_A_DAY.isdisjoint(lexeme.means)
-
-
-def _whole_day(reading: Reading, place: int) -> Item | None:
-    """A single day that stands at a place, with or without its year."""
-    if not reading.knows(place):
-        return None
-    found = [thing for thing in (*dated(reading, place), *figures(reading, place)) if thing.month and not thing.needs]
-    return max(found, key=lambda thing: thing.end, default=None)
-
-
-def _days(found: list[Piece], anchor: dt.date | None) -> Iterator[dt.date]:
-    before: dt.date | None = None
-    for piece in found:
-        day = _day(piece.item, anchor)
-        if day is None:
-            continue
-        yield day
-        if before and piece.joined == "to" and before < day <= before + _WEEK:
-            yield from (before + _DAY * away for away in range(1, (day - before).days))
-        before = day
-
-
-def _day(item: Item, anchor: dt.date | None) -> dt.date | None:
-    if item.yearly is None:
-        return None
-    try:
-        if item.year is not None:
-            return item.yearly(item.year)[0] if item.year > 1 else None
-        return shapes.nearest(item.yearly, anchor)[0] if anchor else None
-    except (ValueError, OverflowError):
-        return None

@@ -1,7 +1,7 @@
 """One search: understand the question, look where it points, weigh what is found."""
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -11,6 +11,7 @@ from companion_assets.contracts.manifests import IndexManifest
 from companion_assets.contracts.searching import DateSpan, SearchFilters, SearchHit, Understood
 from companion_assets.contracts.settings import SearchSettings
 from companion_assets.retrieval.evidence import Shares, Weighed, in_year, spread_out, weigh
+from companion_assets.retrieval.links import linked_notes
 from companion_assets.retrieval.looks import Look, looks_for
 from companion_assets.retrieval.names import resolve_filters
 from companion_assets.retrieval.tongues import Tongues
@@ -65,6 +66,30 @@ class _Where:
     pointed: str | None
 
 
+class _Best:
+    """What several looks have found, each passage with the most that speaks for it."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, Weighed] = {}
+
+    def take(self, weighed: Iterable[Weighed], *, new_only: bool = False) -> None:
+        """Take over what a look has found."""
+        for each in weighed:
+            known = self._found.get(each.hit.chunk_id)
+            if known is None or (each.evidence > known.evidence and not new_only):
+                self._found[each.hit.chunk_id] = each
+
+    def add(self, gained: Mapping[str, float]) -> None:
+        """More speaks for the passages of these notes (path → evidence)."""
+        for key, each in self._found.items():
+            if more := gained.get(each.hit.path):
+                self._found[key] = replace(each, evidence=each.evidence + more)
+
+    def in_order(self) -> list[Weighed]:
+        """Best first."""
+        return sorted(self._found.values(), key=lambda each: (-each.evidence, each.hit.chunk_id))
+
+
 @dataclass(frozen=True, slots=True)
 class Search:
     """Searches one index.
@@ -114,17 +139,15 @@ class Search:
         pointed = self._places(understood)
         of_notes = predicates.where(replace(demanded, tags=(), people=()))
         where = _Where(everywhere, of_notes, predicates.every(everywhere, pointed) if pointed else None)
-        best: dict[str, Weighed] = {}
+        best = _Best()
         fault: StoreError | None = None
         for look in looks_for(understood, before):
             weighed, problem = self._look(look, understood, where)
+            best.take(weighed)
             fault = fault or problem
-            for each in weighed:
-                known = best.get(each.hit.chunk_id)
-                if known is None or each.evidence > known.evidence:
-                    best[each.hit.chunk_id] = each
-        placed = spread_out(sorted(best.values(), key=lambda each: (-each.evidence, each.hit.chunk_id)))
-        hits = [each.hit for each in placed[:k]]
+        if self.settings.link_expansion.enabled:
+            self._follow_links(best, understood, where)
+        hits = [each.hit for each in spread_out(best.in_order())[:k]]
         threshold = self.settings.similarity_threshold
         relevant = any(hit.score >= threshold for hit in hits)
         if relevant and not everything:
@@ -168,6 +191,15 @@ class Search:
             chunks=manifest.chunks,
         )
         return [replace(each, evidence=each.evidence * look.worth) for each in weighed], fault
+
+    def _follow_links(self, best: "_Best", understood: Understood, where: _Where) -> None:
+        """Look at the notes that are linked with the best ones, and let them gain by it."""
+        taken = linked_notes(best.in_order(), self.graph, self.settings.link_expansion)
+        if taken:
+            there = predicates.every(where.allowed, predicates.among("source_file", taken))
+            found, _ = self._look(Look(understood.subject), understood, _Where(there, where.notes, None))
+            best.take(found, new_only=True)
+            best.add(taken)
 
     def _vectors(self, text: str, vector: Vector, manifest: IndexManifest) -> list[Vector]:
         """The question as it was asked, and as if it were asked in the vault's language."""

@@ -3,7 +3,7 @@
 import datetime as dt
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 
 from companion_assets.backends.protocols import Tokenizer
 from companion_assets.contracts.records import Chunk, Note
@@ -20,9 +20,6 @@ from companion_assets.stages.cutting import Cut, body_source, cut_note
 from companion_assets.stages.sections import heading_lines
 from companion_assets.stages.tags import unique_tags
 
-DaysNamed = Callable[[str, dt.date | None], Iterable[dt.date]]
-"""The days that a text names; one without a year is near the day given with it."""
-
 
 def chunk_note(
     note: Note,
@@ -34,7 +31,6 @@ def chunk_note(
     modified_at: dt.datetime,
     sensitive: SensitivePredicate,
     resolve: PeopleResolver | None = None,
-    days_named: DaysNamed | None = None,
 ) -> list[Chunk]:
     """The chunks of a note, in order. A note without text has none.
 
@@ -47,7 +43,6 @@ def chunk_note(
         modified_at: The file's mtime.
         sensitive: Says of a chunk's tags whether they mark it as sensitive.
         resolve: Which people the links of a chunk lead to; None while the note graph is not known.
-        days_named: Reads days out of a text; None leaves a chunk with the note's own.
     """
     pattern, rule = rule_for(note.path, rules)
     body = body_source(note)
@@ -79,7 +74,6 @@ def chunk_note(
             embed_text=cut.embed_text,
             token_count=cut.tokens + passage_overhead,
             sensitive=sensitive(own_tags),
-            days=_days(note.date, cut, days_named),
         )
         chunks.append(chunk)
         repeats[cut.text] += 1
@@ -98,12 +92,6 @@ def _tags_in(cut: Cut, tags: NoteTags) -> tuple[str, ...]:
         end = min(end, source.starts[section.own_end])
     section_keys = map(tag_key, section.tag_names)
     return (*section_keys, *tags.inline("\n".join(section.path)), *tags.inline(source.text[start:end]))
-
-
-def _days(day: dt.date | None, cut: Cut, days_named: DaysNamed | None) -> tuple[dt.date, ...]:
-    """The note's day, and those named in a chunk and in the headings above it."""
-    named = days_named("\n".join([*cut.section.path, cut.text]), day) if days_named else ()
-    return tuple(sorted({*named, *([day] if day else [])}))
 
 
 def _chunk_id(path: str, text: str, repeat: int) -> str:

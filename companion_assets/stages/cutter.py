@@ -4,7 +4,6 @@ import datetime as dt
 from functools import cache, cached_property
 
 from companion_assets.contracts.records import Chunk, Note
-from companion_assets.retrieval.dates import days_mentioned
 from companion_assets.stages.chunk_rules import rule_for, rules_signature, sensitive_tags
 from companion_assets.stages.chunking import chunk_note
 from companion_assets.stages.workspace import Workspace
@@ -49,7 +48,6 @@ class Cutter:
             passage_overhead=self._overhead,
             modified_at=modified_at,
             sensitive=self._sensitive,
-            days_named=days_mentioned,
         )
 
     def _signature(self, pattern: str) -> str:

@@ -7,7 +7,8 @@ Per answerable question, over notes (a note that is named twice counts once, at 
     recall@k   share of the groups met; a group holds alternative notes that carry the same piece of the answer
     full@k     1 if every group is met
 
-A question that the vault does not answer is `marked` when the search said that nothing relevant was found.
+A question that the vault does not answer is `marked` when the search said that nothing relevant was found, and
+`doubted` when it said that, or that what it found is weak.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -32,12 +33,14 @@ class Outcome:
     Attributes:
         notes: Paths of the notes found, best first; one may stand there for each of its passages.
         relevant: Whether the search held anything for relevant.
+        strong: Whether it held that for more than weak evidence.
         seconds: What the search took.
     """
 
     question: Question
     notes: tuple[str, ...]
     relevant: bool
+    strong: bool
     seconds: float
 
 
@@ -52,6 +55,7 @@ class Figures:
         unanswerable: How many questions the vault does not answer.
         marked: Share of those of which nothing was held for relevant; None without such a question.
         wrongly_marked: Share of the answerable ones of which nothing was; None without one.
+        doubted, wrongly_doubted: The same for those of which nothing was held for strong evidence.
     """
 
     answerable: int
@@ -60,6 +64,8 @@ class Figures:
     unanswerable: int
     marked: float | None
     wrongly_marked: float | None
+    doubted: float | None
+    wrongly_doubted: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +132,16 @@ def _figures(outcomes: Sequence[Outcome], *, bounded: bool = False) -> Figures:
         metrics={name: fmean(each[name] for each in scores) for name in METRICS} if scores else {},
         bounds=_bounds(scores) if bounded and scores else {},
         unanswerable=len(unanswerable),
-        marked=_share_marked(unanswerable),
-        wrongly_marked=_share_marked(answerable),
+        marked=_share(not each.relevant for each in unanswerable),
+        wrongly_marked=_share(not each.relevant for each in answerable),
+        doubted=_share(not each.strong for each in unanswerable),
+        wrongly_doubted=_share(not each.strong for each in answerable),
     )
 
 
-def _share_marked(outcomes: Sequence[Outcome]) -> float | None:
-    return fmean(not each.relevant for each in outcomes) if outcomes else None
+def _share(cases: Iterable[bool]) -> float | None:
+    counted = list(cases)
+    return fmean(counted) if counted else None
 
 
 def _bounds(scores: Sequence[Mapping[str, float]]) -> dict[str, tuple[float, float]]:

@@ -113,7 +113,6 @@ def chunk_row(position: int, chunk: Chunk) -> tuple[Any, ...]:
     """Values for `CHUNK_COLUMNS`."""
     rest = {field.name: getattr(chunk, field.name) for field in fields(chunk)}
     rest["date"] = chunk.date.isoformat() if chunk.date else None
-    rest["days"] = [day.isoformat() for day in chunk.days]
     rest["modified_at"] = chunk.modified_at.isoformat()
     return (
         chunk.chunk_id,
@@ -130,8 +129,6 @@ def chunk_from_payload(payload: bytes) -> Chunk:
     for name in ("tags", "heading_path", "links", "people", "aliases"):
         raw[name] = tuple(raw[name])
     raw["date"] = dt.date.fromisoformat(raw["date"]) if raw["date"] else None
-    # What was cut before there were days has none.
-    raw["days"] = tuple(dt.date.fromisoformat(day) for day in raw.get("days", ()))
     raw["modified_at"] = dt.datetime.fromisoformat(raw["modified_at"])
     return Chunk(**raw)
 

@@ -39,7 +39,6 @@ class _Served:
     manifest: IndexManifest
     table: "Table"
     words: frozenset[str]  # columns with a word index; it is made with the first rows, an empty table has none
-    hit_columns: list[str]  # a table of an earlier build may lack some
     pointer: tuple[int, int]
 
 
@@ -79,11 +78,6 @@ class ChunkIndex:
         return self._follow().manifest
 
     @property
-    def knows_days(self) -> bool:
-        """Its rows say which days they name; those of an earlier build, served until the next sync, do not."""
-        return "days" in self._follow().hit_columns
-
-    @property
     def superseded(self) -> bool:
         """Another embedder's table is served to new readers."""
         # Its own version is not asked for: after a long rest it may have been pruned away.
@@ -107,7 +101,7 @@ class ChunkIndex:
             query = cast("LanceVectorQueryBuilder", served.table.search(vector, vector_column_name="vector"))
             query = query.distance_type("cosine").limit(limit)
             query = query.where(where) if where else query
-            rows = query.select([*served.hit_columns, "_distance"]).to_list()
+            rows = query.select([*_HIT_COLUMNS, "_distance"]).to_list()
             return [_hit(row, similarity=1.0 - row["_distance"]) for row in rows]
 
         return self._ask(ask)
@@ -137,10 +131,10 @@ class ChunkIndex:
             if SEARCH_COLUMN not in served.words:
                 return []
             query = _by_words(served.table, words, SEARCH_COLUMN, limit, where)
-            columns = [*served.hit_columns, "_score"] + (["vector"] if vector is not None else [])
+            columns = [*_HIT_COLUMNS, "_score"] + (["vector"] if vector is not None else [])
             found = query.select(columns).to_arrow()
             cosines = index_table.cosines(found, vector) if vector is not None else [None] * found.num_rows
-            rows = found.select([*served.hit_columns, "_score"]).to_pylist()
+            rows = found.select([*_HIT_COLUMNS, "_score"]).to_pylist()
             return [_hit(row, cosine, row["_score"]) for row, cosine in zip(rows, cosines, strict=True)]
 
         return self._ask(ask)
@@ -261,8 +255,7 @@ class ChunkIndex:
                 f"the index table {manifest.table} cannot be opened", "`companion reindex` makes it anew."
             ) from fault
         words = frozenset(column for column, name in WORD_INDEXES.items() if name in names)
-        columns = [name for name in _HIT_COLUMNS if name in table.schema.names]
-        return _Served(manifest, table, words, columns, pointer)
+        return _Served(manifest, table, words, pointer)
 
     def _pointer(self) -> tuple[int, int]:
         try:
@@ -296,5 +289,4 @@ def _hit(row: dict[str, Any], similarity: float | None, keyword: float | None = 
         keyword=keyword,
         matched_by=("dense",) if keyword is None else ("text",),
         source_kind=row["source_kind"],
-        days=tuple(row.get("days", ())),
     )

@@ -45,14 +45,14 @@ _HALF_MANIFEST = ".current-"
 CHUNK_COLUMNS = (
     "chunk_id", "source_file", "source_directory", "title", "section", "date", "tags", "chunk_index", "modified_at",
     "rule_applied", "text", "first_line", "last_line", "heading_path", "links", "people", "aliases", "token_count",
-    "sensitive", "source_kind", "days",
+    "sensitive", "source_kind",
 )  # fmt: skip
 
 _TEXTS = pa.list_(pa.string())
 _TYPES: dict[str, pa.DataType] = {
     "date": pa.date32(), "tags": _TEXTS, "chunk_index": pa.int32(), "modified_at": pa.timestamp("us", "UTC"),
     "first_line": pa.int32(), "last_line": pa.int32(), "heading_path": _TEXTS, "links": _TEXTS, "people": _TEXTS,
-    "aliases": _TEXTS, "token_count": pa.int32(), "sensitive": pa.bool_(), "days": pa.list_(pa.date32()),
+    "aliases": _TEXTS, "token_count": pa.int32(), "sensitive": pa.bool_(),
 }  # fmt: skip
 
 

@@ -15,7 +15,6 @@ from companion_assets.stores.search_text import as_phrase
 
 NOTHING = "false"
 EVERYTHING = "true"
-LONGEST_NAMED_STRETCH = dt.timedelta(days=62)
 
 _REGEX_SIGNS = frozenset("\\.+*?()|[]{}^$")
 _WILDCARD = re.compile(r"[*?]")
@@ -84,21 +83,6 @@ def within(first: dt.date, last: dt.date, around: dt.timedelta = dt.timedelta(0)
     """Rows of these days, and of those so little before or after them."""
     earliest, latest = dt.date.min + around, dt.date.max - around
     return every(not_before(max(first, earliest) - around), not_after(min(last, latest) + around)) or NOTHING
-
-
-def days_within(first: dt.date, last: dt.date) -> str:
-    """Rows that are of these days or name one of them.
-
-    Args:
-        first: Inclusive.
-        last: Inclusive. Of a stretch beyond `LONGEST_NAMED_STRETCH` only the rows' own days count: what names a day of
-            a whole year says little, and the predicate would list every day.
-    """
-    own = within(first, last)
-    if not dt.timedelta(0) <= last - first <= LONGEST_NAMED_STRETCH:
-        return own
-    days = ", ".join(f"date '{first + dt.timedelta(number)}'" for number in range((last - first).days + 1))
-    return f"({own}) OR array_has_any(days, [{days}])"
 
 
 def containing(phrase: str) -> str:

@@ -8,6 +8,7 @@ is separators: nothing that a person types can be an operator.
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -64,20 +65,23 @@ class Word(NamedTuple):
 def words(text: str) -> Iterator[Word]:
     """The words of a text, in order; of one with joints (`e-mail`, `4,200`) its parts, then the whole without them."""
     for match in _WORD.finditer(lower(text).replace("_", "-")):
-        joined = match["word"]
-        if joined is None:
-            yield Word((match[0],))
-            continue
-        if match["dot"] or match["sign"]:
-            yield Word((fold(match[0]),))
-        parts = _PART.findall(joined)
-        for part in parts:
-            if part.isascii():
-                yield Word((part[:_LONGEST],), part[:_LONGEST])
-            else:
-                yield from _runs(part)
-        if len(parts) > 1:
-            yield Word((fold("".join(parts))[:_LONGEST],))
+        yield from _read(match[0], match["word"], bool(match["dot"] or match["sign"]))
+
+
+@lru_cache(50_000)  # the words of a vault come again and again
+def _read(written: str, joined: str | None, has_sign: bool) -> tuple[Word, ...]:
+    if joined is None:
+        return (Word((written,)),)
+    found = [Word((fold(written),))] if has_sign else []
+    parts = _PART.findall(joined)
+    for part in parts:
+        if part.isascii():
+            found.append(Word((part[:_LONGEST],), part[:_LONGEST]))
+        else:
+            found += _runs(part)
+    if len(parts) > 1:
+        found.append(Word((fold("".join(parts))[:_LONGEST],)))
+    return tuple(found)
 
 
 def _runs(text: str) -> Iterator[Word]:

@@ -13,7 +13,7 @@ def hits(shell: Shell, *arguments: str) -> list[dict]:
     done = shell.run("search", *arguments, "--json")
     assert done.status == 0, done
     document = json.loads(done.out)
-    assert set(document) == {"hits", "understood"}
+    assert set(document) == {"hits", "understood", "evidence"}
     return document["hits"]
 
 

@@ -10,9 +10,9 @@ import pytest
 from companion_assets.backends.fakes import HashEmbedder
 from companion_assets.contracts.errors import StoreError
 from companion_assets.contracts.paths import DataPaths
-from companion_assets.contracts.records import Chunk
+from companion_assets.contracts.records import Chunk, Link
 from companion_assets.contracts.searching import SearchFilters
-from companion_assets.contracts.settings import HybridSettings, SearchSettings
+from companion_assets.contracts.settings import HybridSettings, LinkSettings, SearchSettings
 from companion_assets.retrieval.search import Found, Search
 from companion_assets.stores.index import ChunkIndex
 from companion_assets.stores.index_writer import open_writer
@@ -163,3 +163,19 @@ def test_whatever_is_typed_is_text(search: Search, text: str) -> None:
 def test_without_names_and_links_it_searches_all_the_same(search: Search, tmp_path: Path) -> None:
     bare = replace(search, graph=NoteGraph(tmp_path / "absent.db"))
     assert _find(bare, "Where does Zuleika live?")[0] == "People/Zuleika.md"
+
+
+def test_notes_that_the_best_are_linked_with_gain_by_it_if_that_is_wanted(index: ChunkIndex, tmp_path: Path) -> None:
+    linked = Link("Sale", line=1)
+    vault = [note("Boat.md", links=(linked,)), note("Sale.md"), note("Long.md")]
+    search = Search(index, EMBEDDER.embed_query, graph_of(tmp_path, *vault), SearchSettings(similarity_threshold=0))
+    following = search.settings.model_copy(update={"link_expansion": LinkSettings(enabled=True, weight=1.0)})
+    question = "varnished"
+
+    def place(asked: Search) -> int:
+        return _find(asked, question, 60).index("Sale.md")
+
+    assert place(replace(search, settings=following)) < place(search)
+    assert _find(replace(search, settings=following), question)[0] == "Boat.md"
+    allowed = SearchFilters(folder="Notes")
+    assert "Sale.md" not in _find(replace(search, settings=following), question, 60, allowed)

@@ -61,14 +61,16 @@ def test_paths_are_compared_as_notes_not_as_spellings() -> None:
     assert score(question(("Umeå/Elsa.md",)), [decomposed])["hit@1"] == 1
 
 
-def outcome(asked: Question, *notes: str, relevant: bool = True, seconds: float = 0.01) -> Outcome:
-    return Outcome(asked, notes, relevant, seconds)
+def outcome(
+    asked: Question, *notes: str, relevant: bool = True, strong: bool = False, seconds: float = 0.01
+) -> Outcome:
+    return Outcome(asked, notes, relevant, strong, seconds)
 
 
 def test_questions_are_averaged_in_all_and_in_their_slices() -> None:
     report = evaluate(
         [
-            outcome(question(("a.md",), category="fact", language="en"), "a.md"),
+            outcome(question(("a.md",), category="fact", language="en"), "a.md", strong=True),
             outcome(question(("b.md",), category="fact", language="de"), "x.md", "b.md"),
             outcome(question(("c.md",), category="date"), "x.md", relevant=False),
             outcome(Question("u", "?", category="unanswerable", language="en"), "x.md", relevant=False),
@@ -80,6 +82,7 @@ def test_questions_are_averaged_in_all_and_in_their_slices() -> None:
     assert report.whole.metrics["recall@10"] == pytest.approx(2 / 3)
     assert (report.whole.unanswerable, report.whole.marked) == (2, 1 / 2)
     assert report.whole.wrongly_marked == pytest.approx(1 / 3)
+    assert (report.whole.doubted, report.whole.wrongly_doubted) == (1, pytest.approx(2 / 3))
     assert list(report.by_category) == ["date", "fact", "unanswerable"]
     assert report.by_category["fact"].metrics["mrr"] == 3 / 4
     assert report.by_category["fact"].marked is None

@@ -42,13 +42,12 @@ def test_a_chunk_comes_back_whole(paths: DataPaths) -> None:
         sensitive=True,
         source_kind="shelf",
         token_count=7,
-        days=(dt.date(2026, 3, 3), dt.date(2026, 3, 4)),
     )
     _merge(paths, made)
     found = ChunkIndex.open(paths).get([made.chunk_id, "unknown"])
     assert found == {made.chunk_id: replace(made, embed_text="")}
     (hit,) = ChunkIndex.open(paths).text_leg("emoji", 1)
-    assert (hit.date, hit.days, hit.tags, hit.source_kind) == (made.date, made.days, made.tags, "shelf")
+    assert (hit.date, hit.tags, hit.source_kind) == (made.date, made.tags, "shelf")
 
 
 def test_a_note_is_found_by_words_of_different_passages(paths: DataPaths) -> None:

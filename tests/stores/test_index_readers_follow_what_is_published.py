@@ -62,21 +62,17 @@ def test_work_left_unpublished_is_taken_up_again(paths: DataPaths) -> None:
 def test_an_index_of_an_earlier_build_answers_until_the_next_sync_has_made_another(paths: DataPaths) -> None:
     old = _publish(paths, chunk("A.md", "apple", date=dt.date(2026, 1, 2)))
     table = index_table.connect(paths).open_table(old)
-    table.drop_columns(["days", "note_text"])
+    table.drop_columns(["note_text"])
     index_table.write_manifest(paths, replace(index_table.read_manifest(paths), version=table.version))
     index = ChunkIndex.open(paths)
-    assert not index.knows_days
-    assert [(hit.path, hit.days) for hit in index.text_leg("apples", 5)] == [("A.md", ())]
-    assert index.vector_leg(vector("apple"), 1)[0].days == ()
+    assert [hit.path for hit in index.text_leg("apples", 5)] == ["A.md"]
     assert index.note_leg("apples", 5) == {}
-    assert [(one.text, one.days) for one in index.neighbours("A.md")] == [("apple", ())]
     with open_writer(paths, SPEC, question) as writer:
         assert (writer.table != old, writer.rows, writer.is_served_table) == (True, 0, False)
         writer.replace_notes(rows(chunk("A.md", "apple")), ["A.md"])
         assert [hit.path for hit in index.text_leg("apples", 5)] == ["A.md"]
         writer.optimise()
         writer.publish()
-    assert index.knows_days
     assert list(index.note_leg("apples", 5)) == ["A.md"]
 
 

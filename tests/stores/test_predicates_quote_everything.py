@@ -42,7 +42,6 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> ChunkIndex:
             date=dt.date(2026, 1, i + 1) if i % 2 else None,
             tags=(("Project/Alpha", "x") if i < 3 else ("project-x", "it's")),
             source_kind="shelf" if i == 5 else "vault",
-            days=(dt.date(2025, 12, 24), dt.date(2026, 1, 20)) if i == 2 else (),
         )
         for i, name in enumerate(NAMES)
     ]
@@ -170,20 +169,6 @@ def test_all_filters_apply_together(index: ChunkIndex) -> None:
     both = SearchFilters(after=dt.date(2026, 1, 1), folder="Journal", source_kind="vault")
     assert _paths(index, predicates.where(both) or "") == ["Journal/2026/03/04.md"]
 
-
-def test_days_are_those_of_the_note_and_those_it_names(index: ChunkIndex) -> None:
-    own, naming = NAMES[1], NAMES[2]
-    assert _paths(index, predicates.days_within(dt.date(2026, 1, 2), dt.date(2026, 1, 2))) == [own]
-    assert _paths(index, predicates.days_within(dt.date(2025, 12, 20), dt.date(2026, 1, 1))) == [naming]
-    assert _paths(index, predicates.days_within(dt.date(2026, 1, 19), dt.date(2026, 1, 21))) == [naming]
-    assert _paths(index, predicates.days_within(dt.date(2025, 12, 25), dt.date(2026, 1, 2))) == [own]
-    assert _paths(index, predicates.days_within(dt.date(2026, 1, 21), dt.date(2026, 1, 19))) == []
-
-
-def test_of_a_long_stretch_only_the_days_of_notes_count(index: ChunkIndex) -> None:
-    whole_year = predicates.days_within(dt.date(2025, 1, 1), dt.date(2025, 12, 31))
-    assert "array_has_any" not in whole_year
-    assert _paths(index, whole_year) == []
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,8 @@ def _asked(search: "Search", question: Question) -> Outcome:
     seen = search.find(question.text, k=search.settings.default_top_k, today=today)
     seconds = time.perf_counter() - started
     ranked = search.find(question.text, k=DEPTH * PASSAGES, today=today, everything=True)
-    return Outcome(question, tuple(hit.path for hit in ranked.hits), seen.relevant, seconds)
+    notes = tuple(hit.path for hit in ranked.hits)
+    return Outcome(question, notes, seen.relevant, seen.strength == "strong", seconds)
 
 
 def _missed(figures: Figures, floors: FloorSettings) -> Iterator[str]:
