@@ -44,16 +44,19 @@ def show_report(report: Report) -> None:
         bounds = (f"{name} {low:.3f}–{high:.3f}" for name, (low, high) in whole.bounds.items() if name in _BOUNDED)
         out.say(f"95 % bounds: {', '.join(bounds)}", style="dim")
     for name, rightly, wrongly in (
-        ("nothing relevant found", whole.marked, whole.wrongly_marked),
+        ("nothing relevant", whole.marked, whole.wrongly_marked),
         ("nothing, or only weak evidence", whole.doubted, whole.wrongly_doubted),
     ):
-        out.say(f"{name}: {_share(rightly)} of the questions without an answer, {_share(wrongly)} of those with", "dim")
+        shares = ((rightly, "questions without an answer"), (wrongly, "questions with one"))
+        told = (f"{share:.0%} of the {which}" for share, which in shares if share is not None)
+        out.say(f"{name} was found for {' and '.join(told)}", style="dim")
     out.say(f"a search took {report.p50:.1f} ms (p50), {report.p95:.1f} ms (p95)", style="dim")
 
 
 def _cells(figures: Figures) -> list[str]:
     metrics = [f"{figures.metrics[name]:.3f}" if figures.metrics else "–" for name in METRICS]
-    return [f"{figures.answerable or '–'}", *metrics, f"{figures.unanswerable or '–'}", _share(figures.marked)]
+    marked = "–" if figures.marked is None else f"{figures.marked:.0%}"
+    return [f"{figures.answerable or '–'}", *metrics, f"{figures.unanswerable or '–'}", marked]
 
 
 def _figures(figures: Figures) -> dict[str, Any]:
@@ -67,10 +70,6 @@ def _figures(figures: Figures) -> dict[str, Any]:
         "doubted": _rounded(figures.doubted),
         "wrongly_doubted": _rounded(figures.wrongly_doubted),
     }
-
-
-def _share(share: float | None) -> str:
-    return "–" if share is None else f"{share:.0%}"
 
 
 def _rounded(share: float | None) -> float | None:

@@ -16,10 +16,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from companion_assets.contracts.manifests import Calibration
-from companion_assets.contracts.searching import DateSpan, Named, SearchHit, Understood
+from companion_assets.contracts.searching import DateSpan, SearchHit, Understood
 from companion_assets.contracts.settings import HybridSettings
 from companion_assets.stores.calibration import score_of, standardised
 from companion_assets.stores.predicates import tag_key, tag_keys
@@ -31,6 +30,7 @@ _ON_THE_DAY = 2.5
 _OTHER_YEAR = 0.6  # of the same, where the question names no year
 _DAYS_AROUND = 14  # the day before and after count too, less with each day
 _NAMED = 0.3
+_MOST_NAMES = 3  # in one passage
 _PHRASE = 1.0
 _UNWANTED = 1.5
 _IN_ORDER = 0.6
@@ -64,10 +64,22 @@ class Shares:
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """A hit, and how much speaks for it when hits are put in order. Its `score` tells how relevant it is."""
+    """A hit, and what speaks for it.
+
+    Attributes:
+        evidence: By which hits are put in order.
+        score: How relevant it is, 0–1 (see `stores.calibration`).
+        matched_by: What found it, and what else speaks for it.
+    """
 
     hit: SearchHit
     evidence: float
+    score: float
+    matched_by: tuple[str, ...]
+
+    def shown(self) -> SearchHit:
+        """The hit with its score, for whoever asked."""
+        return replace(self.hit, score=self.score, matched_by=self.matched_by)
 
 
 def weigh(
@@ -101,20 +113,19 @@ def weigh(
     best: dict[str, SearchHit] = {}
     for hit in [*dense, *pointed, *words]:
         best[hit.chunk_id] = _both(hit, best[hit.chunk_id]) if hit.chunk_id in best else hit
-    order = _in_order(best.values(), understood)
+    order, pointers = _in_order(best.values(), understood), _Pointers(understood)
     weighed = []
     for hit in best.values():
         meaning = standardised(hit.similarity, background) if hit.similarity is not None and background else 0.0
         spoken = max(0.0, (hit.keyword or 0.0) - common) + max(0.0, notes.get(hit.path, 0.0) - common_note)
         by_words = shares.words * spoken / _BM25_UNIT
-        pointers = _pointers(hit, understood)
-        bonus = sum(pointers.values())
+        pointed_to = pointers.to(hit)
+        bonus = sum(pointed_to.values())
         relevance = meaning + _WORDS_SHARE * by_words if shares.meaning else _WORDS_ALONE * by_words
         legs = [("dense", hit.chunk_id in near), ("text", hit.keyword is not None)]
-        matched_by = (*(leg for leg, found in legs if found), *(kind for kind, worth in pointers.items() if worth > 0))
-        shown = replace(hit, score=score_of(relevance + _POINTED_SHARE * bonus), matched_by=matched_by)
+        found = (*(leg for leg, did in legs if did), *(kind for kind, worth in pointed_to.items() if worth > 0))
         evidence = shares.meaning * meaning + by_words + bonus + order.get(hit.chunk_id, 0.0)
-        weighed.append(Weighed(shown, evidence))
+        weighed.append(Weighed(hit, evidence, score_of(relevance + _POINTED_SHARE * bonus), found))
     return sorted(weighed, key=lambda each: (-each.evidence, each.hit.chunk_id))
 
 
@@ -136,32 +147,51 @@ def _both(hit: SearchHit, other: SearchHit) -> SearchHit:
     """One chunk found twice: by two legs, or by two forms of the question."""
     similar = [found.similarity for found in (hit, other) if found.similarity is not None]
     told = [found.keyword for found in (hit, other) if found.keyword is not None]
-    return replace(hit, similarity=max(similar, default=None), keyword=max(told, default=None))
+    nearest, loudest = max(similar, default=None), max(told, default=None)
+    same = hit.similarity == nearest and hit.keyword == loudest
+    return hit if same else replace(hit, similarity=nearest, keyword=loudest)
 
 
-def _pointers(hit: SearchHit, understood: Understood) -> dict[str, float]:
-    """What speaks for a hit beside meaning and words, by kind."""
-    found = {"date": _ON_THE_DAY * max((_nearness(hit.date, span) for span in understood.dates), default=0.0)}
-    if understood.named or understood.phrases or understood.without:
-        text = "\n".join(fold(part) for part in (hit.title, hit.section, hit.text))
-        found["name"] = _NAMED * sum(_names(each, hit.path, text) for each in understood.named)
-        found["phrase"] = _PHRASE * sum(fold(phrase) in text for phrase in understood.phrases)
-        found["unwanted"] = -_UNWANTED * any(fold(term) in text for term in understood.without)
-    if understood.tags:
-        found["tag"] = _NAMED * sum(tag_key(tag) in tag_keys(hit.tags) for tag in understood.tags)
-    found["folder"] = _NAMED * any(hit.path.startswith(f"{folder}/") for folder in understood.folders)
-    return found
+class _Pointers:
+    """What a question points to, ready to be looked for in many hits."""
+
+    def __init__(self, understood: Understood) -> None:
+        self._understood = understood
+        self._paths = frozenset(path for named in understood.named for path in named.paths)
+        self._names = _spelled(frozenset(key for named in understood.named for key in named.keys))
+        self._phrases = [fold(phrase) for phrase in understood.phrases]
+        self._unwanted = [fold(term) for term in understood.without]
+        self._tags = [tag_key(tag) for tag in understood.tags]
+
+    def to(self, hit: SearchHit) -> dict[str, float]:
+        """What speaks for a hit beside meaning and words, by kind."""
+        said = self._understood
+        found: dict[str, float] = {}
+        if said.dates:
+            found["date"] = _ON_THE_DAY * max(_nearness(hit.date, span) for span in said.dates)
+        if self._names or self._phrases or self._unwanted:
+            text = fold(f"{hit.title}\n{hit.section}\n{hit.text}")
+            called = set(self._names.findall(text)) if self._names else ()
+            found["name"] = _NAMED * min(len(called) + (hit.path in self._paths), _MOST_NAMES)
+            found["phrase"] = _PHRASE * sum(phrase in text for phrase in self._phrases)
+            found["unwanted"] = -_UNWANTED * any(term in text for term in self._unwanted)
+        if self._tags:
+            keys = tag_keys(hit.tags)
+            found["tag"] = _NAMED * sum(tag in keys for tag in self._tags)
+        if said.folders:
+            found["folder"] = _NAMED * any(hit.path.startswith(f"{folder}/") for folder in said.folders)
+        return found
 
 
-def _names(named: Named, path: str, text: str) -> bool:
-    return path in named.paths or any(_spelled(key).search(text) for key in named.keys)
-
-
-@lru_cache(1024)
-def _spelled(key: str) -> re.Pattern[str]:
-    """A name as it stands in a text, whole words with anything between them; signs without spaces stand anywhere."""
-    words = r"\W+".join(map(re.escape, key.split()))
-    return re.compile(words if _UNSPACED.search(key) else rf"(?<!\w){words}(?!\w)")
+def _spelled(keys: frozenset[str]) -> re.Pattern[str] | None:
+    """Names as they stand in a text, whole words with anything between them; signs without spaces stand anywhere."""
+    if not keys:
+        return None
+    spelled = []
+    for key in sorted(keys, key=len, reverse=True):
+        words = r"\W+".join(map(re.escape, key.split()))
+        spelled.append(words if _UNSPACED.search(key) else rf"(?<!\w){words}(?!\w)")
+    return re.compile("|".join(spelled))
 
 
 def _nearness(day: dt.date | None, span: DateSpan) -> float:

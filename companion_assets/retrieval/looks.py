@@ -33,10 +33,16 @@ _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A text to search by, and what its finds are worth beside those of the whole question (1)."""
+    """A text to search by.
+
+    Attributes:
+        worth: Of its finds, beside those of the whole question (1).
+        thorough: Look where the question points, and at whole notes; else only for the nearest passages.
+    """
 
     text: str
     worth: float = 1.0
+    thorough: bool = True
 
 
 def looks_for(understood: Understood, before: Sequence[str] = ()) -> list[Look]:
@@ -53,7 +59,7 @@ def looks_for(understood: Understood, before: Sequence[str] = ()) -> list[Look]:
     parts = [part.strip(" ,") for part in _BETWEEN.split(whole) if part]
     telling = [part for part in parts if _tells(part)]
     if 1 < len(telling) <= _MOST_PARTS:
-        looks += [Look(part, _PART_WORTH) for part in telling]
+        looks += [Look(part, _PART_WORTH, thorough=False) for part in telling]
     return looks
 
 

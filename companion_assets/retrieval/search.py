@@ -24,6 +24,7 @@ from companion_assets.stores.note_graph import NoteGraph
 DENSE_LEG = 100
 TEXT_LEG = 200
 _POINTED_LEG = 60
+_PART_LEG = 40
 _DAYS_AROUND = 2
 _MOST_YEARS = 20
 _COMPANY = 0.7  # beside a hit above the threshold, hits of this share of it are worth reading too
@@ -147,7 +148,7 @@ class Search:
             fault = fault or problem
         if self.settings.link_expansion.enabled:
             self._follow_links(best, understood, where)
-        hits = [each.hit for each in spread_out(best.in_order())[:k]]
+        hits = [each.shown() for each in spread_out(best.in_order())[:k]]
         threshold = self.settings.similarity_threshold
         relevant = any(hit.score >= threshold for hit in hits)
         if relevant and not everything:
@@ -160,22 +161,20 @@ class Search:
         vector = self.embed(look.text)
         shares = Shares.of(self.settings.hybrid_search, has_vector=vector is not None)
         vectors = self._vectors(look.text, vector, manifest) if shares.meaning and vector is not None else []
-        dense = [_LEGS.submit(self.index.vector_leg, each, DENSE_LEG, where.allowed) for each in vectors]
-        near = [
-            _LEGS.submit(self.index.vector_leg, each, _POINTED_LEG, where.pointed) for each in vectors if where.pointed
-        ]
+        pointed = where.pointed if look.thorough else None
+        near, far = (DENSE_LEG, TEXT_LEG) if look.thorough else (_PART_LEG, _PART_LEG)
+        dense = [_LEGS.submit(self.index.vector_leg, each, near, where.allowed) for each in vectors]
+        there = [_LEGS.submit(self.index.vector_leg, each, _POINTED_LEG, pointed) for each in vectors if pointed]
         words: list[SearchHit] = []
         told: list[SearchHit] = []
         notes: dict[str, float] = {}
         fault: StoreError | None = None
         if shares.words:
             try:
-                whole = _LEGS.submit(self.index.note_leg, look.text, TEXT_LEG, where.notes)
-                words = self.index.text_leg(look.text, TEXT_LEG, where.allowed, vector=vector)
-                told = (
-                    self.index.text_leg(look.text, _POINTED_LEG, where.pointed, vector=vector) if where.pointed else []
-                )
-                notes = whole.result()
+                whole = _LEGS.submit(self.index.note_leg, look.text, far, where.notes) if look.thorough else None
+                words = self.index.text_leg(look.text, far, where.allowed, vector=vector)
+                told = self.index.text_leg(look.text, _POINTED_LEG, pointed, vector=vector) if pointed else []
+                notes = whole.result() if whole else {}
             except StoreError as problem:
                 if vector is None:
                     raise
@@ -184,7 +183,7 @@ class Search:
             [hit for leg in dense for hit in leg.result()],
             words,
             notes,
-            [*(hit for leg in near for hit in leg.result()), *told],
+            [*(hit for leg in there for hit in leg.result()), *told],
             understood,
             shares,
             manifest.calibration,
@@ -197,7 +196,7 @@ class Search:
         taken = linked_notes(best.in_order(), self.graph, self.settings.link_expansion)
         if taken:
             there = predicates.every(where.allowed, predicates.among("source_file", taken))
-            found, _ = self._look(Look(understood.subject), understood, _Where(there, where.notes, None))
+            found, _ = self._look(Look(understood.subject), understood, replace(where, allowed=there, pointed=None))
             best.take(found, new_only=True)
             best.add(taken)
 

@@ -30,7 +30,6 @@ T = TypeVar("T")
 _LISTED = 500  # chunks; a predicate that lists them is about 20 kB
 _HIT_COLUMNS = [
     "chunk_id", "source_file", "title", "section", "date", "tags", "first_line", "last_line", "text", "source_kind",
-    "days",
 ]  # fmt: skip
 
 

@@ -39,7 +39,7 @@ def _ask(
     **said: Any,
 ) -> list[SearchHit]:
     weighed = weigh(dense, words, notes or {}, [], _understood(**said), shares, background, chunks=1000)
-    return [each.hit for each in weighed]
+    return [each.shown() for each in weighed]
 
 
 def _order(hits: list[SearchHit]) -> list[str]:
