@@ -27,6 +27,9 @@ _POINTED_LEG = 60
 _PART_LEG = 40
 _DAYS_AROUND = 2
 _MOST_YEARS = 20
+# Of words in another language than the notes: only names and numbers can be shared. MRR of the demo vault's questions
+# across languages 0.475 at 1, 0.539 at 0.35; of those in a minority's own language 0.876 and 0.872.
+_FOREIGN_WORDS = 0.35
 _COMPANY = 0.7  # beside a hit above the threshold, hits of this share of it are worth reading too
 
 # Of 100 questions that the vault does not answer, 85 to 92 find nothing better than this; so do most right answers to
@@ -161,6 +164,8 @@ class Search:
         vector = self.embed(look.text)
         shares = Shares.of(self.settings.hybrid_search, has_vector=vector is not None)
         vectors = self._vectors(look.text, vector, manifest) if shares.meaning and vector is not None else []
+        if len(vectors) > 1:
+            shares = replace(shares, words=shares.words * _FOREIGN_WORDS)
         pointed = where.pointed if look.thorough else None
         near, far = (DENSE_LEG, TEXT_LEG) if look.thorough else (_PART_LEG, _PART_LEG)
         dense = [_LEGS.submit(self.index.vector_leg, each, near, where.allowed) for each in vectors]
