@@ -77,6 +77,7 @@ class Retriever:
         filters: SearchFilters | None = None,
         today: dt.date | None = None,
         everything: bool = False,
+        rerank: bool = True,
     ) -> Retrieval:
         """Find passages; by one half alone, and with a notice, where the embedder or the word index cannot be used.
 
@@ -86,6 +87,7 @@ class Retriever:
             k: Hits wanted; the setting `default_top_k` when None, never above `max_top_k`.
             filters: Hard filters.
             today: The day from which "last week" is reckoned, if it is not this one.
+            rerank: Let the reranker look at the order, if the settings have one.
             everything: As many hits as are wanted, whatever the settings allow and however weak they are.
 
         Raises:
@@ -108,9 +110,11 @@ class Retriever:
                 everything=everything,
             )
             engines.words_fault = found.words_fault
-        hits = self._reranker.rerank(question, found.hits) if self._reranker and found.relevant else found.hits
+        hits = found.hits
+        if self._reranker is not None and rerank and found.relevant:
+            hits = self._reranker.rerank(question, hits)
         seconds = time.perf_counter() - started
-        return Retrieval(hits, found.relevant, seconds, _half_only(engines), found.understood, found.strength)
+        return Retrieval(hits, found.relevant, seconds, _half_only(engines, hits), found.understood, found.strength)
 
 
 def hit_document(hit: SearchHit) -> dict[str, Any]:
@@ -131,8 +135,8 @@ def understood_document(found: Retrieval) -> dict[str, Any]:
     return document(found.understood) if found.understood else {}
 
 
-def _half_only(engines: Engines) -> str:
-    if engines.fault:
+def _half_only(engines: Engines, hits: Sequence[SearchHit]) -> str:
+    if engines.fault and not any(hit.similarity is not None for hit in hits):
         return f"Searched by words alone: {engines.fault}"
     return f"Searched by meaning alone: {engines.words_fault}" if engines.words_fault else ""
 

@@ -50,7 +50,7 @@ def search_by_post(request: Request, asked: SearchIn) -> SearchOut:
 
 
 def _search(desk: Desk, asked: SearchIn) -> SearchOut:
-    found = desk.companion.retriever.retrieve(asked.q, k=asked.k, filters=asked.filters())
+    found = desk.companion.retriever.retrieve(asked.q, k=asked.k, filters=asked.filters(), rerank=False)
     hits = [HitOut.of(hit) for hit in found.hits]
     return SearchOut(hits=hits, understood=understood_document(found), evidence=found.strength, notice=found.notice)
 

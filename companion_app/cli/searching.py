@@ -48,7 +48,7 @@ def show_hits(query: str, k: int | None, filters: SearchFilters, *, as_json: boo
         if k and k > most:
             err.print(f"{most} hits are the most (rag.search.max_top_k)", style="dim")
         with Waiting("looking through your notes"):
-            found = companion.retriever.retrieve(asked, k=k, filters=filters)
+            found = companion.retriever.retrieve(asked, k=k, filters=filters, rerank=False)
         if found.notice:
             err.say(found.notice, style="yellow")
         if as_json:

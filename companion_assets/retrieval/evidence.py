@@ -5,7 +5,8 @@ unrelated ones. Words are unusual to the degree that their BM25 stands out from 
 chunk: this makes long and short questions comparable, gives words that are everywhere no weight, and a lone exact match
 its full weight. Ranks are not fused (RRF): they forget how good a hit is, and a threshold needs to know.
 
-    evidence = meaning share × meaning + word share × words + day + name + phrase − unwanted
+    evidence = meaning share × meaning + word share × words
+               + day + names + phrases + tags + folder + newest or oldest − unwanted
 
 Where the settings say `auto`, both shares count fully. Figures: `docs/retrieval_experiments.md`.
 """
@@ -20,6 +21,7 @@ from dataclasses import dataclass, replace
 from companion_assets.contracts.manifests import Calibration
 from companion_assets.contracts.searching import DateSpan, SearchHit, Understood
 from companion_assets.contracts.settings import HybridSettings
+from companion_assets.retrieval.years import in_year
 from companion_assets.stores.calibration import score_of, standardised
 from companion_assets.stores.predicates import tag_key, tag_keys
 from companion_assets.stores.search_text import fold
@@ -63,6 +65,19 @@ class Shares:
 
 
 @dataclass(frozen=True, slots=True)
+class Common:
+    """The BM25 of the question's hundredth best passage and note: what nearly any of them reaches."""
+
+    passage: float = 0.0
+    note: float = 0.0
+
+
+def common_rank(rows: int) -> int:
+    """The place of the score that counts as common, among so many rows; in a small index the median's."""
+    return min(_BACKGROUND_RANK, rows // 2)
+
+
+@dataclass(frozen=True, slots=True)
 class Weighed:
     """A hit, and what speaks for it.
 
@@ -90,25 +105,20 @@ def weigh(
     understood: Understood,
     shares: Shares,
     background: Calibration | None,
-    *,
-    chunks: int,
+    common: Common,
 ) -> list[Weighed]:
     """Merge what was found, best first.
 
     Args:
         dense: Hits with `similarity`.
-        words: Hits with `keyword`, best first, and with `similarity` wherever `dense` may have hits.
-        notes: Path → BM25 of whole notes, best first.
+        words: Hits with `keyword`, and with `similarity` wherever `dense` may have hits.
+        notes: Path → BM25 of whole notes.
         pointed: Hits of either kind from where the question points: its days, people, notes and phrases.
         understood: What the question says.
         shares: Weights of the halves.
         background: The index's own; None (an empty index) gives every hit the score of an unrelated one.
-        chunks: How many chunks the index has; in a small one the "hundredth best" is the median.
+        common: What any passage and any note reach for this question.
     """
-    rank = min(_BACKGROUND_RANK, chunks // 2)
-    common = (words[rank].keyword or 0.0) if len(words) > rank else 0.0
-    whole = list(notes.values())
-    common_note = whole[rank] if len(whole) > rank else 0.0
     near = {hit.chunk_id for hit in dense}
     best: dict[str, SearchHit] = {}
     for hit in [*dense, *pointed, *words]:
@@ -117,7 +127,8 @@ def weigh(
     weighed = []
     for hit in best.values():
         meaning = standardised(hit.similarity, background) if hit.similarity is not None and background else 0.0
-        spoken = max(0.0, (hit.keyword or 0.0) - common) + max(0.0, notes.get(hit.path, 0.0) - common_note)
+        spoken = max(0.0, (hit.keyword or 0.0) - common.passage)
+        spoken += max(0.0, notes.get(hit.path, 0.0) - common.note)
         by_words = shares.words * spoken / _BM25_UNIT
         pointed_to = pointers.to(hit)
         bonus = sum(pointed_to.values())
@@ -198,24 +209,16 @@ def _nearness(day: dt.date | None, span: DateSpan) -> float:
     """1 on the days of a span, less around them."""
     if day is None:
         return 0.0
-    worth, meant = 1.0, (span.first, span.last)
-    if span.every_year and day.year != span.first.year:
-        worth, meant = _OTHER_YEAR, in_year(span, day.year)
-    gap = max((meant[0] - day).days, (day - meant[1]).days, 0)
-    return worth * math.exp(-gap) if gap <= _DAYS_AROUND else 0.0
+    if not span.every_year:
+        return _fading(day, span.first, span.last)
+    # A stretch across New Year may have begun the year before.
+    years = {year: _fading(day, *in_year(span, year)) for year in (day.year, day.year + 1)}
+    return max(near if year == span.last.year else _OTHER_YEAR * near for year, near in years.items())
 
 
-def in_year(span: DateSpan, year: int) -> tuple[dt.date, dt.date]:
-    """The same days in another year; 29 February becomes 1 March where there is none."""
-    shift = year - span.first.year
-    return _shifted(span.first, shift), _shifted(span.last, shift)
-
-
-def _shifted(day: dt.date, years: int) -> dt.date:
-    try:
-        return day.replace(year=day.year + years)
-    except ValueError:
-        return dt.date(day.year + years, 3, 1)
+def _fading(day: dt.date, first: dt.date, last: dt.date) -> float:
+    gap = max((first - day).days, (day - last).days, 0)
+    return math.exp(-gap) if gap <= _DAYS_AROUND else 0.0
 
 
 def _in_order(hits: Iterable[SearchHit], understood: Understood) -> dict[str, float]:

@@ -9,13 +9,14 @@ from typing import Literal
 from companion_assets.contracts.errors import StoreError
 from companion_assets.contracts.manifests import IndexManifest
 from companion_assets.contracts.searching import DateSpan, SearchFilters, SearchHit, Understood
-from companion_assets.contracts.settings import SearchSettings
-from companion_assets.retrieval.evidence import Shares, Weighed, in_year, spread_out, weigh
+from companion_assets.contracts.settings import FilterSettings, SearchSettings
+from companion_assets.retrieval.evidence import Common, Shares, Weighed, common_rank, spread_out, weigh
 from companion_assets.retrieval.links import linked_notes
 from companion_assets.retrieval.looks import Look, looks_for
 from companion_assets.retrieval.names import resolve_filters
 from companion_assets.retrieval.tongues import Tongues
 from companion_assets.retrieval.understanding import understand
+from companion_assets.retrieval.years import in_year
 from companion_assets.stores import predicates
 from companion_assets.stores.index import ChunkIndex
 from companion_assets.stores.index_table import Vector
@@ -137,7 +138,8 @@ class Search:
             StoreError: The index is damaged.
         """
         understood = understand(question, today=today, graph=self.graph)
-        demanded, people = resolve_filters(_together(filters or SearchFilters(), understood.filters), self.graph)
+        meant = _permitted(understood.filters, self.settings.filters)
+        demanded, people = resolve_filters(_together(filters or SearchFilters(), meant), self.graph)
         understood = replace(understood, filters=demanded)
         everywhere = predicates.where(demanded, people)
         pointed = self._places(understood)
@@ -145,12 +147,13 @@ class Search:
         where = _Where(everywhere, of_notes, predicates.every(everywhere, pointed) if pointed else None)
         best = _Best()
         fault: StoreError | None = None
+        common: Common | None = None
         for look in looks_for(understood, before):
-            weighed, problem = self._look(look, understood, where)
+            weighed, its_common, problem = self._look(look, understood, where)
             best.take(weighed)
-            fault = fault or problem
+            common, fault = common or its_common, fault or problem
         if self.settings.link_expansion.enabled:
-            self._follow_links(best, understood, where)
+            self._follow_links(best, understood, where, common)
         hits = [each.shown() for each in spread_out(best.in_order())[:k]]
         threshold = self.settings.similarity_threshold
         relevant = any(hit.score >= threshold for hit in hits)
@@ -158,8 +161,10 @@ class Search:
             hits = [hit for hit in hits if hit.score >= threshold * _COMPANY]
         return Found(tuple(hits), relevant, understood, _strength(hits, threshold), fault)
 
-    def _look(self, look: Look, understood: Understood, where: "_Where") -> tuple[list[Weighed], StoreError | None]:
-        """What one text finds, its evidence weighed by what the look is worth; why its words could not be searched."""
+    def _look(
+        self, look: Look, understood: Understood, where: _Where, common: Common | None = None
+    ) -> tuple[list[Weighed], Common, StoreError | None]:
+        """What one text finds, weighed; the common scores (of this text, if none are given); the fault of the words."""
         manifest = self.index.manifest
         vector = self.embed(look.text)
         shares = Shares.of(self.settings.hybrid_search, has_vector=vector is not None)
@@ -167,41 +172,61 @@ class Search:
         if len(vectors) > 1:
             shares = replace(shares, words=shares.words * _FOREIGN_WORDS)
         pointed = where.pointed if look.thorough else None
-        near, far = (DENSE_LEG, TEXT_LEG) if look.thorough else (_PART_LEG, _PART_LEG)
+        near = DENSE_LEG if look.thorough else _PART_LEG
         dense = [_LEGS.submit(self.index.vector_leg, each, near, where.allowed) for each in vectors]
-        there = [_LEGS.submit(self.index.vector_leg, each, _POINTED_LEG, pointed) for each in vectors if pointed]
+        dense += [_LEGS.submit(self.index.vector_leg, each, _POINTED_LEG, pointed) for each in vectors if pointed]
         words: list[SearchHit] = []
         told: list[SearchHit] = []
         notes: dict[str, float] = {}
         fault: StoreError | None = None
         if shares.words:
             try:
-                whole = _LEGS.submit(self.index.note_leg, look.text, far, where.notes) if look.thorough else None
-                words = self.index.text_leg(look.text, far, where.allowed, vector=vector)
+                whole = _LEGS.submit(self.index.note_leg, look.text, TEXT_LEG, where.notes) if look.thorough else None
+                words = self.index.text_leg(look.text, TEXT_LEG, where.allowed, vector=vector)
                 told = self.index.text_leg(look.text, _POINTED_LEG, pointed, vector=vector) if pointed else []
                 notes = whole.result() if whole else {}
-            except StoreError as problem:
+                common = common or self._common(look.text, words, notes, where)
+            except StoreError as problem:  # a word index can break alone (lance-format/lance#7508)
                 if vector is None:
                     raise
-                shares, fault = Shares(1.0, 0.0), problem  # a word index can break alone (lance-format/lance#7508)
+                shares, fault = Shares(1.0, 0.0), problem
+                dense = dense or [_LEGS.submit(self.index.vector_leg, vector, near, where.allowed)]
+        found = [leg.result() for leg in dense]
+        common = common or Common()
         weighed = weigh(
-            [hit for leg in dense for hit in leg.result()],
+            [hit for leg in found[: max(len(vectors), 1)] for hit in leg],
             words,
             notes,
-            [*(hit for leg in there for hit in leg.result()), *told],
+            [*(hit for leg in found[max(len(vectors), 1) :] for hit in leg), *told],
             understood,
             shares,
             manifest.calibration,
-            chunks=manifest.chunks,
+            common,
         )
-        return [replace(each, evidence=each.evidence * look.worth) for each in weighed], fault
+        lost = 1.0 - look.worth
+        return (
+            [replace(each, evidence=each.evidence - lost * max(each.evidence, 0.0)) for each in weighed],
+            common,
+            fault,
+        )
 
-    def _follow_links(self, best: "_Best", understood: Understood, where: _Where) -> None:
+    def _common(self, text: str, words: Sequence[SearchHit], notes: Mapping[str, float], where: _Where) -> Common:
+        """What any passage and any note of the whole index reaches, whatever the filters leave of it."""
+        manifest = self.index.manifest
+        passage, note = common_rank(manifest.chunks), common_rank(manifest.notes)
+        scores = [hit.keyword or 0.0 for hit in words]
+        if where.allowed:
+            scores = [hit.keyword or 0.0 for hit in self.index.text_leg(text, passage + 1)]
+        whole = list((self.index.note_leg(text, note + 1) if where.notes else notes).values())
+        return Common(scores[passage] if len(scores) > passage else 0.0, whole[note] if len(whole) > note else 0.0)
+
+    def _follow_links(self, best: "_Best", understood: Understood, where: _Where, common: Common | None) -> None:
         """Look at the notes that are linked with the best ones, and let them gain by it."""
         taken = linked_notes(best.in_order(), self.graph, self.settings.link_expansion)
         if taken:
             there = predicates.every(where.allowed, predicates.among("source_file", taken))
-            found, _ = self._look(Look(understood.subject), understood, replace(where, allowed=there, pointed=None))
+            linked = replace(where, allowed=there, pointed=None)
+            found, _, _ = self._look(Look(understood.subject), understood, linked, common)
             best.take(found, new_only=True)
             best.add(taken)
 
@@ -215,18 +240,20 @@ class Search:
         """Where the question points, as a predicate: its days, its people and notes, its phrases."""
         around = dt.timedelta(_DAYS_AROUND)
         return predicates.either(
-            *(predicates.within(first, last, around) for first, last in self._days(understood.dates)),
+            *(predicates.within(first, last, around) for first, last in self._days(understood.dates, understood.today)),
             *(predicates.among("source_file", named.paths) for named in understood.named if named.paths),
             *(self.index.holding(phrase) for phrase in understood.phrases),
         )
 
-    def _days(self, spans: Iterable[DateSpan]) -> Iterator[tuple[dt.date, dt.date]]:
+    def _days(self, spans: Iterable[DateSpan], today: dt.date) -> Iterator[tuple[dt.date, dt.date]]:
         """The stretches of days that are meant; those of every year that has notes, where no year is named."""
         for span in spans:
-            years = [span.first.year]
+            years = [span.last.year]
             if span.every_year and self.graph.first_day and self.graph.last_day:
-                years = list(range(self.graph.first_day.year, self.graph.last_day.year + 1))[-_MOST_YEARS:]
-            yield from (in_year(span, year) for year in years)
+                # A note may lie in the far future, as a placeholder or by a slip of the pen.
+                last = max(min(self.graph.last_day.year, today.year + 1), span.last.year)
+                years = list(range(self.graph.first_day.year, last + 1))[-_MOST_YEARS:]
+            yield from (in_year(span, year) for year in years) if span.every_year else ((span.first, span.last),)
 
 
 def _strength(hits: Sequence[SearchHit], threshold: float) -> Strength:
@@ -234,14 +261,24 @@ def _strength(hits: Sequence[SearchHit], threshold: float) -> Strength:
     return "none" if best < threshold or not hits else "strong" if best >= max(_STRONG, threshold) else "weak"
 
 
+def _permitted(demanded: SearchFilters, allowed: FilterSettings) -> SearchFilters:
+    """What a question demands, without what the settings switch off."""
+    days = allowed.date_range_enabled
+    return replace(
+        demanded,
+        after=demanded.after if days else None,
+        before=demanded.before if days else None,
+        tags=demanded.tags if allowed.tag_filter_enabled else (),
+        folder=demanded.folder if allowed.directory_filter_enabled else None,
+    )
+
+
 def _together(asked: SearchFilters, demanded: SearchFilters) -> SearchFilters:
-    """Both in force; where both name one thing, the narrower days, else what was asked for beside the question."""
-    return SearchFilters(
+    """Both in force: the narrower days, all tags; the folder that was asked for beside the question, else its own."""
+    return replace(
+        asked,
         after=max(filter(None, (asked.after, demanded.after)), default=None),
         before=min(filter(None, (asked.before, demanded.before)), default=None),
         tags=tuple(dict.fromkeys((*asked.tags, *demanded.tags))),
         folder=asked.folder if asked.folder is not None else demanded.folder,
-        source_kind=asked.source_kind or demanded.source_kind,
-        note=asked.note or demanded.note,
-        people=tuple(dict.fromkeys((*asked.people, *demanded.people))),
     )

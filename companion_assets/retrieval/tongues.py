@@ -110,7 +110,7 @@ class Tongues:
     """Moves questions from their own language to the vault's. Keeps what it has measured of an embedder."""
 
     def __init__(self) -> None:
-        self._means: dict[tuple[str, str], Vector | None] = {}
+        self._means: dict[tuple[str, str], Vector] = {}
 
     def moved(self, question: str, vector: Vector, to: str, embedder_id: str, embed: Embed) -> Vector | None:
         """The question as if it were asked in another language: float32[d], length 1.
@@ -135,9 +135,12 @@ class Tongues:
         return np.asarray(moved / max(float(np.linalg.norm(moved)), 1e-9), dtype=np.float32)
 
     def _mean(self, language: str, embedder_id: str, embed: Embed) -> Vector | None:
+        """The mean of the same questions in a language; None where one cannot be embedded now."""
         key = (language, embedder_id)
         if key not in self._means:
             asked = [embed(" ".join(question.split())) for question in _SAME_QUESTIONS[language].split("|")]
             known = [vector for vector in asked if vector is not None]
-            self._means[key] = np.mean(known, axis=0, dtype=np.float32) if len(known) == len(asked) else None
+            if len(known) < len(asked):
+                return None
+            self._means[key] = np.mean(known, axis=0, dtype=np.float32)
         return self._means[key]

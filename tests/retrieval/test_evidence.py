@@ -8,11 +8,12 @@ import pytest
 from companion_assets.contracts.manifests import Calibration
 from companion_assets.contracts.searching import DateSpan, Named, SearchHit, Understood
 from companion_assets.contracts.settings import HybridSettings
-from companion_assets.retrieval.evidence import Shares, spread_out, weigh
+from companion_assets.retrieval.evidence import Common, Shares, spread_out, weigh
 
 E5 = Calibration(p50=0.75, p999=0.83, pairs=1000, chunks=1000)
 TODAY = dt.date(2026, 11, 30)
 BOTH = Shares(1.0, 1.0)
+NOTHING_COMMON = Common()
 
 
 def _hit(
@@ -36,9 +37,10 @@ def _ask(
     notes: dict[str, float] | None = None,
     shares: Shares = BOTH,
     background: Calibration | None = E5,
+    common: Common = NOTHING_COMMON,
     **said: Any,
 ) -> list[SearchHit]:
-    weighed = weigh(dense, words, notes or {}, [], _understood(**said), shares, background, chunks=1000)
+    weighed = weigh(dense, words, notes or {}, [], _understood(**said), shares, background, common)
     return [each.shown() for each in weighed]
 
 
@@ -57,7 +59,9 @@ def test_words_that_are_everywhere_count_for_nothing() -> None:
     dense = [_hit(f"c{i:03}", 0.85 - i / 1000) for i in range(150)]
     common = [_hit(f"c{149 - i:03}", 0.85 - (149 - i) / 1000, 12.0) for i in range(150)]
     everywhere = {hit.path: 7.0 for hit in dense}
-    assert _order(_ask(dense, common, notes=everywhere)) == _order(dense)
+    assert _order(_ask(dense, common, notes=everywhere, common=Common(12.0, 7.0))) == _order(dense)
+    assert _order(_ask(dense, common, common=Common(11.0))) == _order(dense)
+    assert _ask(dense, common)[0].score > _ask(dense, common, common=Common(12.0))[0].score
 
 
 def test_a_passage_of_a_note_that_is_about_it_is_ahead() -> None:
@@ -121,6 +125,20 @@ def test_a_day_without_a_year_is_that_day_of_other_years_too_but_less() -> None:
     assert _order(_ask([*hits, _day("leap", dt.date(2025, 3, 1))], [], dates=(leap,)))[0] == "leap"
 
 
+def test_a_stretch_across_new_year_is_whole_in_every_year() -> None:
+    span = DateSpan(dt.date(2026, 12, 28), dt.date(2027, 1, 3), 0, 1, every_year=True)
+    days = [
+        dt.date(2027, 1, 2),
+        dt.date(2026, 12, 30),
+        dt.date(2025, 12, 30),
+        dt.date(2025, 1, 2),
+        dt.date(9999, 12, 30),
+    ]
+    hits = _ask([_day(str(day), day) for day in days], [], dates=(span,))
+    assert all("date" in hit.matched_by for hit in hits if hit.date and hit.date.year < 9999)
+    assert set(_order(hits)[:2]) == {"2027-01-02", "2026-12-30"}
+
+
 def test_names_count_as_whole_words_and_the_note_of_that_name() -> None:
     ana = Named("Ana Costa", ("ana costa", "ana"), ("People/Ana Costa.md",), "person", 0, 3)
     hits = [_hit(text, 0.8, text=text) for text in ("A banana.", "With Ana, home.", "Nobody.")]
@@ -154,7 +172,7 @@ def test_newest_and_oldest_are_taken_at_their_word(order: str, first: str) -> No
 def test_one_note_does_not_fill_the_list() -> None:
     many = [_hit(f"m{i}", 0.85 - i / 10_000, path="many.md") for i in range(6)]
     others = [_hit(f"o{i}", 0.83 - i / 10_000) for i in range(3)]
-    spread = spread_out(weigh([*many, *others], [], {}, [], _understood(), BOTH, E5, chunks=1000))
+    spread = spread_out(weigh([*many, *others], [], {}, [], _understood(), BOTH, E5, NOTHING_COMMON))
     assert len({each.hit.path for each in spread[:5]}) == 4
     assert len(spread) == 9
 

@@ -12,7 +12,7 @@ from companion_assets.contracts.errors import StoreError
 from companion_assets.contracts.paths import DataPaths
 from companion_assets.contracts.records import Chunk, Link
 from companion_assets.contracts.searching import SearchFilters
-from companion_assets.contracts.settings import HybridSettings, LinkSettings, SearchSettings
+from companion_assets.contracts.settings import FilterSettings, HybridSettings, LinkSettings, SearchSettings
 from companion_assets.retrieval.search import Found, Search
 from companion_assets.stores.index import ChunkIndex
 from companion_assets.stores.index_writer import open_writer
@@ -146,9 +146,11 @@ def test_a_word_index_that_breaks_leaves_the_meaning(search: Search, monkeypatch
         raise StoreError("the word index is damaged")
 
     monkeypatch.setattr(ChunkIndex, "text_leg", broken)
-    found = search.find("Zuleika by the sea", k=3, today=TODAY)
-    assert found.hits
-    assert "damaged" in str(found.words_fault)
+    for asked in (search, _with(search, keyword_weight=1, semantic_weight=0)):
+        for question in ("Zuleika by the sea", 'Zuleika "by the sea"'):
+            found = asked.find(question, k=3, today=TODAY)
+            assert found.hits
+            assert "damaged" in str(found.words_fault)
     with pytest.raises(StoreError):
         replace(search, embed=lambda _: None).find("Zuleika", k=3, today=TODAY)
 
@@ -179,3 +181,26 @@ def test_notes_that_the_best_are_linked_with_gain_by_it_if_that_is_wanted(index:
     assert _find(replace(search, settings=following), question)[0] == "Boat.md"
     allowed = SearchFilters(folder="Notes")
     assert "Sale.md" not in _find(replace(search, settings=following), question, 60, allowed)
+
+
+def test_a_filter_makes_nothing_more_relevant(search: Search) -> None:
+    """What is common is common in the whole index, however little a filter leaves of it."""
+    everywhere = {hit.path: hit.score for hit in search.find("filler text", k=80, today=TODAY).hits}
+    filtered = search.find("filler text", k=80, today=TODAY, filters=SearchFilters(note="Notes/N7.md")).hits
+    assert [hit.path for hit in filtered] == ["Notes/N7.md"]
+    assert filtered[0].score == pytest.approx(everywhere["Notes/N7.md"], abs=1e-6)
+
+
+def test_a_demand_that_the_settings_switch_off_is_none(search: Search) -> None:
+    off = FilterSettings(tag_filter_enabled=False, date_range_enabled=False, directory_filter_enabled=False)
+    asked = replace(search, settings=search.settings.model_copy(update={"filters": off}))
+    found = asked.find("only in #odd: filler text after:2026-01", k=60, today=TODAY)
+    assert found.understood.filters == SearchFilters()
+    assert {hit.tags for hit in found.hits} == {("odd",), ()}
+
+
+def test_a_note_of_the_far_future_hides_no_year(index: ChunkIndex, tmp_path: Path) -> None:
+    days = [dt.date(2099, 1, 1), *(one.date for one in CHUNKS if one.date)]
+    graph = graph_of(tmp_path, *(note(f"{day}.md", date=day) for day in days))
+    search = Search(index, EMBEDDER.embed_query, graph, SearchSettings(similarity_threshold=0))
+    assert set(_find(search, "What did I do on 14 March?", 2)) == {"Journal/2026-03-14.md", "Journal/2025-03-14.md"}
