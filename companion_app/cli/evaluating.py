@@ -12,7 +12,6 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 
 from companion_app.bootstrap import Companion
@@ -21,11 +20,12 @@ from companion_app.cli.figures import document_of, show_report
 from companion_app.cli.indexing import run_watched
 from companion_app.cli.opening import open_here
 from companion_app.cli.waiting import Waiting
-from companion_app.retrieval import Retriever
+from companion_app.reranking import GeneratorReranker
+from companion_app.retrieval import Retrieval, Retriever
 from companion_assets.contracts.errors import CompanionError, VaultError
 from companion_assets.contracts.paths import CONFIG_VARIABLE, HOME_VARIABLE, cache_dir, data_paths
 from companion_assets.contracts.settings import SearchSettings
-from companion_assets.stages.evaluation import PASSAGES, Outcome, evaluate, ranked_notes, score
+from companion_assets.stages.evaluation import PASSAGES, Outcome, ask, evaluate, score
 from companion_assets.stages.questions import Question, note_path, read_questions
 from companion_assets.stores.catalog_view import CatalogView
 from companion_assets.stores.data_root import prepare_data_root
@@ -33,16 +33,6 @@ from companion_assets.stores.settings_file import load_settings
 
 _EXAMPLE = 'one JSON object a line: {"question": "…", "evidence": ["Folder/Note.md"]}'
 _SHOWN = 20
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """What became of one question; `best` is the highest score of what chat would see, `fault` why it failed."""
-
-    outcome: Outcome
-    best: float = 0.0
-    notice: str = ""
-    fault: str = ""
 
 
 def evaluate_retrieval(
@@ -69,16 +59,16 @@ def evaluate_retrieval(
     if vault is not None:
         _move_into_room_of(vault, visible=not as_json or err.lively)
     with closing(open_here()) as companion:
-        asked = _ask_all(companion, file.questions, k, today, mode)
+        outcomes, notices = _ask_all(companion, file.questions, k, today, mode)
         manifest = companion.engines.index().manifest
     remarks = {
-        "faults": [*file.faults, *(f"{each.outcome.question.key}: {each.fault}" for each in asked if each.fault)],
-        "notices": sorted({each.notice for each in asked} - {""}),
+        "faults": [*file.faults, *(f"{each.question.key}: {each.fault}" for each in outcomes if each.fault)],
+        "notices": sorted(notices),
         "evidence_not_indexed": _absent(file.questions),
     }
-    report = evaluate([each.outcome for each in asked])
+    report = evaluate(outcomes)
     if run is not None:
-        run.write_text("".join(map(_run_line, asked)), encoding="utf-8")
+        run.write_text("".join(map(_run_line, outcomes)), encoding="utf-8")
     _say(questions, remarks)
     if as_json:
         index = {"passages": manifest.chunks, "embedder": manifest.embedder.model}
@@ -118,41 +108,47 @@ def _move_into_room_of(vault: Path, *, visible: bool) -> None:
 
 def _ask_all(
     companion: Companion, questions: Sequence[Question], k: int, today: dt.date | None, mode: str
-) -> list[_Asked]:
+) -> tuple[list[Outcome], set[str]]:
+    """What became of the questions, and what the search had to say while they were asked.
+
+    Raises:
+        CompanionError: None of them could be searched.
+    """
     settings = _settings_for(mode, companion.settings.rag.search)
-    retriever = Retriever(companion.engines.in_use, settings, companion.graph)
+    reranker = GeneratorReranker(companion.generator) if settings.reranker == "generator" else None
+    retriever = Retriever(companion.engines.in_use, settings, companion.graph, reranker=reranker)
+    notices: set[str] = set()
     with Waiting("opening the index") as waiting:
         retriever.retrieve(companion.settings.companion.name)  # the first search would pay for opening everything
-        asked = []
+        outcomes = []
         for number, question in enumerate(questions, 1):
             waiting.now(f"asking {number:,} of {len(questions):,}")
-            asked.append(_ask(retriever, question, k, question.today or today))
-    if all(each.fault for each in asked):
-        raise CompanionError(f"no question could be searched: {asked[0].fault}", "companion doctor")
-    return asked
+            outcomes.append(_ask(retriever, question, k, question.today or today, notices))
+    if all(each.fault for each in outcomes):
+        raise CompanionError(f"no question could be searched: {outcomes[0].fault}", "companion doctor")
+    return outcomes, notices - {""}
 
 
 def _settings_for(mode: str, settings: SearchSettings) -> SearchSettings:
-    """The settings in force, with one half of the search alone if only that is wanted."""
+    """The settings in force, with one half of the search alone if only that is wanted: then without a reranker."""
     halves: dict[str, dict[str, object]] = {
         "auto": {},
         "words": {"enabled": True, "keyword_weight": 1.0, "semantic_weight": 0.0},
         "meaning": {"enabled": False},
     }
-    return settings.model_copy(update={"hybrid_search": settings.hybrid_search.model_copy(update=halves[mode])})
+    hybrid = settings.hybrid_search.model_copy(update=halves[mode])
+    reranker = settings.reranker if mode == "auto" else "none"
+    return settings.model_copy(update={"hybrid_search": hybrid, "reranker": reranker})
 
 
-def _ask(retriever: Retriever, question: Question, k: int, today: dt.date | None) -> _Asked:
-    """One question; one that cannot be searched has found nothing."""
-    try:
-        seen = retriever.retrieve(question.text, today=today)
-        ranked = retriever.retrieve(question.text, k=k * PASSAGES, today=today, everything=True)
-    except CompanionError as fault:
-        return _Asked(Outcome(question, (), relevant=False, strong=False, seconds=0.0), fault=fault.message)
-    notes = ranked_notes(hit.path for hit in ranked.hits)[:k]
-    best = max((hit.score for hit in seen.hits), default=0.0)
-    outcome = Outcome(question, tuple(notes), seen.relevant, seen.strength == "strong", seen.seconds)
-    return _Asked(outcome, best, seen.notice)
+def _ask(retriever: Retriever, question: Question, k: int, today: dt.date | None, notices: set[str]) -> Outcome:
+    def look(everything: bool) -> Retrieval:
+        wanted = k * PASSAGES if everything else None
+        found = retriever.retrieve(question.text, k=wanted, today=today, everything=everything)
+        notices.add(found.notice)
+        return found
+
+    return ask(question, look, k)
 
 
 def _absent(questions: Iterable[Question]) -> list[str]:
@@ -165,8 +161,7 @@ def _absent(questions: Iterable[Question]) -> list[str]:
     return sorted({note for question in questions for note in question.evidence} - known)
 
 
-def _run_line(asked: _Asked) -> str:
-    outcome = asked.outcome
+def _run_line(outcome: Outcome) -> str:
     question = outcome.question
     row = {
         "id": question.key,
@@ -174,8 +169,9 @@ def _run_line(asked: _Asked) -> str:
         "paths": outcome.notes,
         "relevant": outcome.relevant,
         "strong": outcome.strong,
-        "score": round(asked.best, 4),
+        "score": round(outcome.best, 4),
         "seconds": round(outcome.seconds, 5),
+        **({"fault": outcome.fault} if outcome.fault else {}),
         **(score(question, outcome.notes) if question.answerable else {}),
     }
     return json.dumps(row, ensure_ascii=False) + "\n"

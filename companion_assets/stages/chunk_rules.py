@@ -9,7 +9,7 @@ from wcmatch import glob
 
 from companion_assets.contracts.settings import ChunkingRule
 
-CHUNKER_VERSION = "2"
+CHUNKER_VERSION = "3"
 """Raised whenever the same note would give other chunks or search terms; every note is then chunked anew."""
 
 DEFAULT_RULE = "default"

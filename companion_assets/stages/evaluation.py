@@ -1,4 +1,4 @@
-"""How good a ranking is, against questions whose evidence is known. Pure: nothing is searched here.
+"""How good a search is, against questions whose evidence is known. Which search that is says who asks.
 
 Per answerable question, over notes (a note that is named twice counts once, at its first rank):
 
@@ -8,15 +8,20 @@ Per answerable question, over notes (a note that is named twice counts once, at 
     full@k     1 if every group is met
 
 A question that the vault does not answer is `marked` when the search said that nothing relevant was found, and
-`doubted` when it said that, or that what it found is weak.
+`doubted` when it said that, or that what it found is weak. A question whose search failed has found nothing; it says
+neither how long a search takes nor what the search held for relevant.
 """
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import Protocol
 
 import numpy as np
 
+from companion_assets.contracts.errors import CompanionError
+from companion_assets.contracts.searching import SearchHit
 from companion_assets.stages.questions import Question, note_path
 
 DEPTH = 50  # notes ranked for a question
@@ -24,6 +29,25 @@ PASSAGES = 8  # to be ranked for each of those notes: most have several
 METRICS = ("mrr", "hit@1", "recall@5", "recall@8", "recall@10", "full@10")
 _RESAMPLES = 1000
 _NEVER = 10**9  # the rank of what was not found
+
+
+class Seen(Protocol):
+    """What a search found, and what it held that for."""
+
+    @property
+    def hits(self) -> Sequence[SearchHit]:
+        """Passages, best first."""
+        ...
+
+    @property
+    def relevant(self) -> bool:
+        """Whether anything was held for relevant."""
+        ...
+
+    @property
+    def strength(self) -> str:
+        """`strong`, or a word for less."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +59,8 @@ class Outcome:
         relevant: Whether the search held anything for relevant.
         strong: Whether it held that for more than weak evidence.
         seconds: What the search took.
+        best: The highest score of what chat would see.
+        fault: Why it failed; "" where it did not.
     """
 
     question: Question
@@ -42,6 +68,8 @@ class Outcome:
     relevant: bool
     strong: bool
     seconds: float
+    best: float = 0.0
+    fault: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +84,8 @@ class Figures:
         marked: Share of those of which nothing was held for relevant; None without such a question.
         wrongly_marked: Share of the answerable ones of which nothing was; None without one.
         doubted, wrongly_doubted: The same for those of which nothing was held for strong evidence.
+
+    Shares are of the questions whose search did not fail.
     """
 
     answerable: int
@@ -102,13 +132,33 @@ def score(question: Question, paths: Iterable[str]) -> dict[str, float]:
     }
 
 
+def ask(question: Question, look: Callable[[bool], Seen], depth: int = DEPTH) -> Outcome:
+    """Search for a question twice: as chat does, and with nothing cut off, which gives the ranking.
+
+    Args:
+        question: One that fails is told in the outcome, and has found nothing.
+        look: Searches for it; True: as many hits as rank `depth` notes, however weak.
+        depth: Notes ranked.
+    """
+    try:
+        started = time.perf_counter()
+        seen = look(False)
+        seconds = time.perf_counter() - started
+        ranked = look(True)
+    except CompanionError as fault:
+        return Outcome(question, (), relevant=False, strong=False, seconds=0.0, fault=fault.message)
+    notes = ranked_notes(hit.path for hit in ranked.hits)[:depth]
+    best = max((hit.score for hit in seen.hits), default=0.0)
+    return Outcome(question, tuple(notes), seen.relevant, seen.strength == "strong", seconds, best)
+
+
 def evaluate(outcomes: Sequence[Outcome]) -> Report:
     """Score every outcome and put the figures together.
 
     Args:
-        outcomes: At least one.
+        outcomes: At least one that did not fail.
     """
-    times = sorted(1000 * outcome.seconds for outcome in outcomes)
+    times = sorted(1000 * outcome.seconds for outcome in outcomes if not outcome.fault)
     return Report(
         whole=_figures(outcomes, bounded=True),
         by_category=_slices(outcomes, lambda question: question.category),
@@ -126,16 +176,17 @@ def _slices(outcomes: Sequence[Outcome], of: Callable[[Question], str]) -> dict[
 def _figures(outcomes: Sequence[Outcome], *, bounded: bool = False) -> Figures:
     answerable = [each for each in outcomes if each.question.answerable]
     unanswerable = [each for each in outcomes if not each.question.answerable]
+    answered, unanswered = ([each for each in part if not each.fault] for part in (answerable, unanswerable))
     scores = [score(each.question, each.notes) for each in answerable]
     return Figures(
         answerable=len(answerable),
         metrics={name: fmean(each[name] for each in scores) for name in METRICS} if scores else {},
         bounds=_bounds(scores) if bounded and scores else {},
         unanswerable=len(unanswerable),
-        marked=_share(not each.relevant for each in unanswerable),
-        wrongly_marked=_share(not each.relevant for each in answerable),
-        doubted=_share(not each.strong for each in unanswerable),
-        wrongly_doubted=_share(not each.strong for each in answerable),
+        marked=_share(not each.relevant for each in unanswered),
+        wrongly_marked=_share(not each.relevant for each in answered),
+        doubted=_share(not each.strong for each in unanswered),
+        wrongly_doubted=_share(not each.strong for each in answered),
     )
 
 

@@ -54,24 +54,6 @@ class NoteName:
         return self.kind in ("title", "alias")
 
 
-@dataclass(frozen=True, slots=True)
-class NoteLink:
-    """A link of a note to another.
-
-    Attributes:
-        source: Path of the note in which it stands, at `line` first.
-        target: As written.
-        path: The note it means; None if there is none.
-        person: It stands where people are named (`attendees: …`).
-    """
-
-    source: str
-    target: str
-    path: str | None
-    line: int
-    person: bool
-
-
 class NoteGraph:
     """Names and links in `catalog.db`; may be shared by threads, and read while others write.
 
@@ -123,15 +105,6 @@ class NoteGraph:
 
     # --- links
 
-    def links_from(self, path: str) -> tuple[NoteLink, ...]:
-        """The links of a note, in order, one a target."""
-        return tuple(sorted(self._out_of([path]), key=lambda link: (link.line, link.target)))
-
-    def links_to(self, path: str) -> tuple[NoteLink, ...]:
-        """The links of other notes that mean this one, by its path, its name, or an alias that no other note has."""
-        found = (link for link in self._into([path]) if link.path == path and link.source != path)
-        return tuple(sorted(found, key=lambda link: (link.source, link.line, link.target)))
-
     def neighbours(self, paths: Sequence[str], limit: int) -> dict[str, float]:
         """The notes next to these: linked from them, linking to them, or linking to the same names; best first.
 
@@ -140,35 +113,35 @@ class NoteGraph:
             limit: Most notes to return.
 
         Returns:
-            Path → weight above 0. A link from a note with few links weighs more than one from a list of everything,
-            and a shared name more if few notes share it.
+            Path → nearness, above 0 and at most 1: the sum of what connects them, cut off at 1. A link from a note
+            with few links weighs more than one from a list of everything, and a shared name more if few notes share it.
         """
         inside = set(paths)
         outgoing, incoming = self._out_of(paths), self._into(paths)
-        incoming = [link for link in incoming if link.path in inside and link.source not in inside]
-        degrees = self._count("path", {link.source for link in [*outgoing, *incoming]})
+        incoming = [(source, path) for source, path in incoming if path in inside and source not in inside]
+        degrees = self._count("path", {source for source, _ in [*outgoing, *incoming]})
         weights: defaultdict[str, float] = defaultdict(float)
-        for link in outgoing:
-            if link.path:
-                weights[link.path] += _rarity(degrees[link.source])
-        for link in incoming:
-            weights[link.source] += _rarity(degrees[link.source])
+        for source, path in outgoing:
+            weights[path] += _rarity(degrees[source])
+        for source, _ in incoming:
+            weights[source] += _rarity(degrees[source])
         for path, weight in self._sharing(paths):
             weights[path] += weight
         outside = [(path, weight) for path, weight in weights.items() if path not in inside]
-        return dict(sorted(outside, key=lambda pair: (-pair[1], pair[0]))[:limit])
+        best = sorted(outside, key=lambda pair: (-pair[1], pair[0]))[:limit]
+        return {path: min(weight, 1.0) for path, weight in best}
 
-    def _out_of(self, paths: Sequence[str]) -> list[NoteLink]:
+    def _out_of(self, paths: Sequence[str]) -> list[tuple[str, str]]:
         query = (
-            "SELECT l.path, l.key, l.target, l.line, l.person FROM json_each(?) w"
+            "SELECT l.path, l.key, l.target FROM json_each(?) w"
             f" CROSS JOIN note_links l ON l.path = w.value LIMIT {_EDGES}"
         )
         return self._resolved(self._ask(query, _json(paths)))
 
-    def _into(self, paths: Sequence[str]) -> list[NoteLink]:
+    def _into(self, paths: Sequence[str]) -> list[tuple[str, str]]:
         keys = unique(name.key for names in self.names_of(paths).values() for name in names if name.is_own)
         query = (
-            "SELECT l.path, l.key, l.target, l.line, l.person FROM json_each(?) w"
+            "SELECT l.path, l.key, l.target FROM json_each(?) w"
             f" CROSS JOIN note_links l ON l.key = w.value LIMIT {_EDGES}"
         )
         return self._resolved(self._ask(query, _json(keys)))
@@ -188,8 +161,8 @@ class NoteGraph:
         query = f"SELECT w.value, (SELECT count(*) FROM ({few})) FROM json_each(?) w"
         return dict(self._ask(query, _json(sorted(values))))
 
-    def _resolved(self, rows: Sequence[tuple[Any, ...]]) -> list[NoteLink]:
-        """Links, each with the note it means: only notes that have the name in question can be meant."""
+    def _resolved(self, rows: Sequence[tuple[Any, ...]]) -> list[tuple[str, str]]:
+        """Of links (path, key, target) to notes: source and the note meant, which has the name in question."""
         query = (
             "SELECT n.path, n.name, n.kind FROM json_each(?) w CROSS JOIN note_names n ON n.key = w.value"
             f" WHERE n.kind IN ('title', 'alias') LIMIT {10 * _EDGES}"
@@ -201,10 +174,10 @@ class NoteGraph:
                 aliases[path].append(name)
         resolver = LinkResolver({path for path, _, kind in known if kind == "title"}, aliases)
         found = []
-        for source, _, target, line, person in rows:
+        for source, _, target in rows:
             link = Link(target)
-            path = resolver.resolve(link, source) or resolver.resolve_alias(link)
-            found.append(NoteLink(source, target, path, line, bool(person)))
+            if path := resolver.resolve(link, source) or resolver.resolve_alias(link):
+                found.append((source, path))
         return found
 
     # --- tags, folders, days

@@ -19,6 +19,8 @@ def indexed(text: str) -> str:
     """What the word index holds of a text, with spaces between: its terms in order, then its roots.
 
     Roots are the stems of its words, by the language it is in, and the single signs of Chinese, Japanese and Korean.
+    Words with joints stand among them once more, without joints: between terms they would come between the words of a
+    phrase ("state-of-the-art system").
     They double the terms: a word as it was written counts as term and root, another form of it as root only.
 
     Source: with roots MRR of the keyword half 0.582 → 0.618 and recall@10 0.668 → 0.716 on the development vault's 173
@@ -64,6 +66,8 @@ def subject(question: str) -> str:
 def _roots(found: Sequence[Word], languages: Sequence[str]) -> list[str]:
     roots: list[str] = []
     for word in found:
+        if word.whole:
+            roots.append(word.whole)
         roots += [_ROOT + sign for sign in word.signs]
         if word.spelled and len(languages) == 1:
             roots.append(_ROOT + stem(word.spelled, languages[0]))

@@ -44,6 +44,7 @@ _SIGN = re.compile(rf"[{_HAN}]|^[{_HANGUL}]")
 TO_HIRAGANA = {code: code - 0x60 for code in range(0x30A1, 0x30F7)}
 """Katakana are counted as hiragana: りんご is リンゴ."""
 _LONGEST = 40  # characters; longer "words" are encoded data
+_REMEMBERED = 80  # characters; encoded data with joints may go on for megabytes, and does not come again
 
 
 class Word(NamedTuple):
@@ -54,25 +55,27 @@ class Word(NamedTuple):
         spelled: Lowered, with its accents, for a stemmer; "" where there is nothing to stem.
         signs: Chinese characters and the first Korean syllable, each of which may be a word.
         run: The Chinese, Japanese or Korean run itself, as it was written.
+        whole: The words before it without their joints: no word of the text, and no phrase has it in its midst.
     """
 
     terms: Sequence[str]
     spelled: str = ""
     signs: Sequence[str] = ()
     run: str = ""
+    whole: str = ""
 
 
 def words(text: str) -> Iterator[Word]:
     """The words of a text, in order; of one with joints (`e-mail`, `4,200`) its parts, then the whole without them."""
     for match in _WORD.finditer(lower(text).replace("_", "-")):
-        yield from _read(match[0], match["word"], bool(match["dot"] or match["sign"]))
+        read = _known if len(match[0]) <= _REMEMBERED else _read
+        yield from read(match[0], match["word"], bool(match["dot"] or match["sign"]))
 
 
-@lru_cache(50_000)  # the words of a vault come again and again
 def _read(written: str, joined: str | None, has_sign: bool) -> tuple[Word, ...]:
     if joined is None:
         return (Word((written,)),)
-    found = [Word((fold(written),))] if has_sign else []
+    found = [Word((fold(written[:_LONGEST]),))] if has_sign else []
     parts = _PART.findall(joined)
     for part in parts:
         if part.isascii():
@@ -80,8 +83,11 @@ def _read(written: str, joined: str | None, has_sign: bool) -> tuple[Word, ...]:
         else:
             found += _runs(part)
     if len(parts) > 1:
-        found.append(Word((fold("".join(parts))[:_LONGEST],)))
+        found.append(Word((), whole=fold("".join(parts)[:_LONGEST])))
     return tuple(found)
+
+
+_known = lru_cache(50_000)(_read)  # the words of a vault come again and again
 
 
 def _runs(text: str) -> Iterator[Word]:

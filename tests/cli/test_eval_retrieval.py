@@ -9,6 +9,7 @@ import pytest
 
 from companion_assets.contracts.paths import DataPaths, model_cache_dir
 from companion_assets.stores.catalog_view import CatalogView
+from tests.backends.ollama_double import OllamaDouble
 from tests.cli.commands import NOTES, ROOT, Shell, write_vault
 from tests.cli.conftest import QUOTES_ONLY, Indexed
 
@@ -112,6 +113,19 @@ def test_one_half_of_the_search_can_be_asked_alone(small: Indexed, tmp_path: Pat
     assert json.loads(kept.read_text())["paths"] == []
     figures(small.shell, "--questions", file, "--mode", "meaning", "--run", str(kept))
     assert "Kitchen/Soup.md" in json.loads(kept.read_text())["paths"]
+
+
+def test_the_reranker_of_the_chat_is_measured_too(talking: Shell, server: OllamaDouble, tmp_path: Path) -> None:
+    def reply(messages: list[dict[str, Any]]) -> str:
+        passages = messages[-1]["content"].splitlines()
+        return next((line[1 : line.index("]")] for line in passages if "varnish" in line), "0")
+
+    server.reply = reply
+    shell = talking.with_variables(COMPANION_RAG__SEARCH__RERANKER="generator")
+    kept, file = tmp_path / "run.jsonl", asking(tmp_path, KALE)
+    for mode, first in (("auto", "Journal/2026-03-02.md"), ("words", "Kitchen/Soup.md")):
+        figures(shell, "--questions", file, "--run", str(kept), "--mode", mode)
+        assert json.loads(kept.read_text())["paths"][0] == first
 
 
 def test_what_cannot_be_asked_is_refused_in_words(small: Indexed, empty: Shell, tmp_path: Path) -> None:

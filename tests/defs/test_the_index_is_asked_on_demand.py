@@ -1,15 +1,22 @@
 """The check `retrieval_golden`: asks a file of questions when somebody wants to know, and never in a sync."""
 
 import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import dagster as dg
 import pytest
 
+from companion_assets.contracts.errors import BackendUnavailable
 from companion_assets.contracts.paths import DataPaths
 from companion_assets.daemon.instance import open_instance
 from companion_assets.definitions import defs
+from companion_assets.defs.knowledge import golden
 from companion_assets.defs.knowledge.golden import retrieval_golden
+from companion_assets.retrieval.search import Search
+from companion_assets.stores.index_table import Vector
 from tests.defs.conftest import sync
 
 CELLO = {"question": "Is the crack in the wing closed?", "evidence": ["Projects/Cello.md"], "category": "fact"}
@@ -62,6 +69,46 @@ def test_it_names_every_floor_that_is_not_reached(ask: Ask) -> None:
     assert not told.passed
     assert told.severity is dg.AssetCheckSeverity.WARN
     assert told.description == "hit@1 is 0.500, the floor is 1; recall@8 is 0.500, the floor is 0.9"
+
+
+@contextmanager
+def refusing(open_search: Callable, word: str) -> Iterator[Search]:
+    """The search, with an embedder that does not answer to questions with this word."""
+    with open_search() as search:
+
+        def embed(text: str) -> Vector | None:
+            if word in text:
+                raise BackendUnavailable("the server is gone")
+            return search.embed(text)
+
+        yield replace(search, embed=embed)
+
+
+def test_a_question_that_cannot_be_searched_is_named_and_stops_no_other(ask: Ask) -> None:
+    real = golden.open_search
+    ask.patch.setattr(golden, "open_search", lambda: refusing(real, "whales"))
+    told = ask(CELLO, WHALES, recall_at_8=0.4)
+    assert not told.passed
+    assert told.description == "1 could not be searched, the first is 2: the server is gone"
+    assert told.metadata["failed"].value == ["2: the server is gone"]
+    assert told.metadata["figures"].records[0].data["recall@8"] == 1 / 2
+    told = ask(WHALES)
+    assert not told.passed
+    assert told.description == "No question could be searched: the server is gone"
+
+
+def test_a_floor_without_a_figure_is_not_reached(ask: Ask) -> None:
+    told = ask(UNTOLD)
+    assert not told.passed
+    assert told.description == "no question tells recall@8, the floor is 0.8"
+    assert ask(UNTOLD, recall_at_8=0).passed
+    assert ask(CELLO, marked=0.1).description == "no question tells marked, the floor is 0.1"
+
+
+def test_a_category_and_a_language_of_one_name_are_two_slices(ask: Ask) -> None:
+    told = ask({**CELLO, "category": "english"}, {**WHALES, "language": "english"})
+    slices = [(record.data["by"], record.data["slice"]) for record in told.metadata["figures"].records]
+    assert slices == [("", "all"), ("category", "english"), ("language", "english")]
 
 
 def test_without_a_file_it_is_skipped_in_words(ask: Ask) -> None:

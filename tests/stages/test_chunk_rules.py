@@ -1,9 +1,12 @@
 """The most specific glob decides; what was cut by other rules must be cut anew; sensitive tags."""
 
+import hashlib
+
 import pytest
 
 from companion_assets.contracts.settings import ChunkingRule
-from companion_assets.stages.chunk_rules import rule_for, rules_signature, sensitive_tags
+from companion_assets.stages.chunk_rules import CHUNKER_VERSION, rule_for, rules_signature, sensitive_tags
+from companion_assets.stores.search_text import indexed
 
 GLOBS = [
     "default",
@@ -69,6 +72,24 @@ def test_signature_changes_with_anything_that_moves_a_border() -> None:
     }
     assert len(signatures) == 8
     assert rules_signature({"default": rule}, "e5") == rules_signature({"default": rule.model_copy()}, "e5")
+
+
+SPOKEN = (
+    "Jean-Luc's state-of-the-art parser is C++, C# and .NET; he paid 4,200 on 2026-03-02, by e-mail 😀.",
+    "Heute habe ich drei Häuser in der Vorstadt besichtigt.",
+    "L'été dernier, nous avons visité deux châteaux.",
+    "Вчера мы с Леной купили красные велосипеды.",
+    "ذهبتُ اليوم مع أختي إلى المكتبة واشترينا ثلاثة كُتُب.",
+    "डॉक्टर ने कहा कि घुटने को चार हफ़्ते आराम चाहिए।",
+    "周末骑自行车去水库，茶。リンゴを三箱もらった。오늘 학교에서 동생이 다쳤다. 집",
+    "แมวของฉันป่วย หมอฉีดยาให้สองเข็ม",
+)
+
+
+def test_other_search_terms_are_another_version() -> None:
+    """Whoever changes what words are counted as raises the version, and writes both down here."""
+    terms = hashlib.sha256("\n".join(map(indexed, SPOKEN)).encode()).hexdigest()[:16]
+    assert (CHUNKER_VERSION, terms) == ("3", "b75003f269edb044")
 
 
 @pytest.mark.parametrize(

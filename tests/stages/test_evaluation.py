@@ -1,8 +1,12 @@
 """The metrics, worked out by hand: what a ranking is worth, over questions and in slices."""
 
+from dataclasses import dataclass
+
 import pytest
 
-from companion_assets.stages.evaluation import METRICS, Outcome, evaluate, ranked_notes, score
+from companion_assets.contracts.errors import BackendUnavailable
+from companion_assets.contracts.searching import SearchHit
+from companion_assets.stages.evaluation import METRICS, Outcome, ask, evaluate, ranked_notes, score
 from companion_assets.stages.questions import Question
 
 
@@ -105,6 +109,57 @@ def test_times_are_told_in_milliseconds() -> None:
     report = evaluate([outcome(question(("a.md",)), seconds=n / 1000) for n in range(1, 101)])
     assert report.p50 == pytest.approx(51)
     assert report.p95 == pytest.approx(96)
+
+
+def test_a_failed_search_says_nothing_of_times_and_of_what_is_held_for_relevant() -> None:
+    failed = {"notes": (), "relevant": False, "strong": False, "seconds": 0.0, "fault": "the server is gone"}
+    report = evaluate(
+        [
+            outcome(question(("a.md",)), "a.md", strong=True),
+            Outcome(question(("b.md",)), **failed),
+            outcome(Question("u", "?"), "x.md"),
+            Outcome(Question("v", "?"), **failed),
+            Outcome(Question("w", "?", category="lost"), **failed),
+        ]
+    )
+    assert (report.p50, report.p95) == (10, 10)
+    assert (report.whole.marked, report.whole.doubted) == (0, 1)
+    assert (report.whole.wrongly_marked, report.whole.wrongly_doubted) == (0, 0)
+    assert report.whole.metrics["recall@10"] == 1 / 2, "it has found nothing"
+    assert (report.whole.answerable, report.whole.unanswerable) == (2, 3)
+    assert report.by_category["lost"].marked is None
+
+
+@dataclass
+class Hits:
+    hits: tuple[SearchHit, ...]
+    relevant: bool
+    strength: str
+
+
+def hit(path: str, score: float) -> SearchHit:
+    return SearchHit(path, path, path, "", None, (), 1, 1, "text", score, None, None, ())
+
+
+def test_a_question_is_searched_as_chat_does_and_ranked_as_a_whole() -> None:
+    seen = Hits((hit("b.md", 0.7), hit("a.md", 0.9)), True, "strong")
+    ranked = Hits(tuple(hit(path, 0.1) for path in ("c.md", "c.md", "a.md", "b.md")), False, "none")
+    asked = ask(question(("a.md",)), lambda everything: ranked if everything else seen, 2)
+    assert (asked.notes, asked.relevant, asked.strong, asked.best, asked.fault) == (
+        ("c.md", "a.md"), True, True, 0.9, ""
+    )  # fmt: skip
+    assert asked.seconds > 0
+
+
+@pytest.mark.parametrize("fails_at", [False, True])
+def test_a_question_that_cannot_be_searched_is_told_and_has_found_nothing(fails_at: bool) -> None:
+    def look(everything: bool) -> Hits:
+        if everything == fails_at:
+            raise BackendUnavailable("the server is gone")
+        return Hits((hit("a.md", 0.9),), True, "strong")
+
+    asked = ask(question(("a.md",)), look)
+    assert (asked.notes, asked.relevant, asked.strong, asked.fault) == ((), False, False, "the server is gone")
 
 
 def test_a_set_of_nothing_but_unanswerable_questions_has_no_ranking() -> None:

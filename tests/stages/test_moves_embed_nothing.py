@@ -3,15 +3,18 @@
 import os
 import shutil
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from companion_assets.contracts.settings import ChunkingRule
-from companion_assets.stages import sync
+from companion_assets.stages import cutter, sync
+from companion_assets.stages.chunk_rules import rules_signature
 from companion_assets.stages.drift import measure_drift
 from companion_assets.stages.vault import read_note
 from companion_assets.stages.workspace import PARSER_VERSION
+from companion_assets.stores import index_table
 from companion_assets.stores.index import ChunkIndex
 from tests.stages.sync_material import Living, settle
 
@@ -96,6 +99,19 @@ def test_a_new_chunking_rule_embeds_only_texts_that_are_new(living: Living) -> N
     living.settings = living.settings.model_copy(update={"chunking_rules": {"default": rule}})
     counts, verdict = living.sync()
     assert (counts["chunks"], counts["embedded"], verdict.rows) == (5, 0, 5)
+
+
+def test_other_search_terms_are_written_without_embedding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    living = Living(tmp_path, NOTES)
+    with monkeypatch.context() as before:
+        before.setattr(cutter, "rules_signature", partial(rules_signature, version="1"))
+        before.setattr(index_table, "indexed", lambda text: "other terms")
+        living.sync()
+    assert ChunkIndex.open(living.paths).text_leg("pear", 5) == []
+    counts, verdict = living.sync()
+    assert (counts["chunks"], counts["rows_written"], counts["embedded"], verdict.rows) == (5, 5, 0, 5)
+    assert [hit.path for hit in ChunkIndex.open(living.paths).text_leg("pear", 5)] == ["Garden/pear.md"]
+    assert living.sync()[0]["chunks"] == 0
 
 
 def test_a_touched_note_is_taken_over_without_embedding(living: Living) -> None:

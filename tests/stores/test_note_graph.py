@@ -256,18 +256,9 @@ def test_links_lead_where_obsidian_leads_them(catalog: Catalog, graph: NoteGraph
         note("a/Near.md"), note("Near longer/Near.md"), note("b/Far.md"), note("c/Far.md"), note("Root.md"),
         note("Someone.md", aliases=("Nick",)), note("Masse.md"),
     )  # fmt: skip
-    found = {link.target: link.path for link in graph.links_from("a/From.md")}
-    assert found == {
-        "Near": "a/Near.md",
-        "b/Far": "b/Far.md",
-        "../Root": "Root.md",
-        "Nick": "Someone.md",
-        "Nowhere": None,
-        "Maße": None,
-    }
-    assert [link.line for link in graph.links_from("a/From.md")] == [1, 2, 3, 4, 5, 6]
-    assert [link.source for link in graph.links_to("Someone.md")] == ["a/From.md"]
-    assert graph.links_to("c/Far.md") == graph.links_to("none.md") == ()
+    assert set(graph.neighbours(["a/From.md"], 10)) == {"a/Near.md", "b/Far.md", "Root.md", "Someone.md"}
+    assert set(graph.neighbours(["Someone.md"], 10)) == {"a/From.md"}
+    assert graph.neighbours(["c/Far.md"], 10) == graph.neighbours(["none.md"], 10) == {}
 
 
 def test_neighbours_are_linked_from_linking_to_or_sharing(catalog: Catalog, graph: NoteGraph) -> None:
@@ -286,6 +277,14 @@ def test_neighbours_are_linked_from_linking_to_or_sharing(catalog: Catalog, grap
     assert list(graph.neighbours(["hit.md"], 2)) == list(found)[:2]
     assert graph.neighbours(["hit.md", "in.md", "index.md", "shares.md", "Out.md"], 5) == {}
     assert graph.neighbours([], 5) == {}
+
+
+def test_however_much_connects_two_notes_they_are_no_nearer_than_one(catalog: Catalog, graph: NoteGraph) -> None:
+    shared = [f"Thing {at}" for at in range(12)]
+    put(catalog, linking("one.md", "two", *shared), linking("two.md", "one", *shared), linking("far.md", "Thing 1"))
+    found = graph.neighbours(["one.md"], 5)
+    assert list(found) == ["two.md", "far.md"]
+    assert found["two.md"] == 1.0 > found["far.md"] > 0
 
 
 def test_what_everybody_links_to_brings_nobody_together(catalog: Catalog, graph: NoteGraph) -> None:
@@ -318,7 +317,7 @@ def test_days_are_found_without_a_look_at_the_notes(catalog: Catalog, file: Path
 
 
 def test_a_missing_or_damaged_catalog_knows_nothing(file: Path, graph: NoteGraph, tmp_path: Path) -> None:
-    assert (graph.named(["a"]), graph.links_to("a.md"), graph.neighbours(["a.md"], 3)) == ({}, (), {})
+    assert (graph.named(["a"]), graph.neighbours(["a.md"], 3)) == ({}, {})
     assert (graph.has_tag("x"), graph.folders(["f"]), graph.first_day, graph.last_day) == (False, {}, None, None)
     assert not file.exists()
     file.write_bytes(b"no database at all, but long enough to be looked at" * 100)
@@ -339,7 +338,7 @@ def test_it_is_read_by_many_while_it_is_written(catalog: Catalog, graph: NoteGra
         while not done.is_set():
             names = graph.named(["left", "right"])
             wrong.extend([names] if len(names) > 2 else [])
-            wrong.extend(link for link in graph.links_to("left.md") if link.path != "left.md")
+            wrong.extend(path for path in graph.neighbours(["left.md"], 5) if path != "right.md")
 
     readers = [threading.Thread(target=read) for _ in range(4)]
     for reader in readers:
@@ -362,5 +361,4 @@ def test_any_text_can_be_asked_for(catalog: Catalog, graph: NoteGraph, key: str)
     graph.has_tag(key)
     graph.folders([key])
     graph.has_folder(key)
-    graph.links_to(key)
     graph.neighbours([key], 3)

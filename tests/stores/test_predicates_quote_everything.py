@@ -170,7 +170,6 @@ def test_all_filters_apply_together(index: ChunkIndex) -> None:
     assert _paths(index, predicates.where(both) or "") == ["Journal/2026/03/04.md"]
 
 
-
 @pytest.mark.parametrize(
     ("phrase", "found"),
     [

@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 
 from companion_assets.contracts.paths import DataPaths
 from companion_assets.stores import index as index_module
+from companion_assets.stores import terms as terms_module
 from companion_assets.stores.folding import fold
 from companion_assets.stores.index import ChunkIndex
 from companion_assets.stores.index_writer import open_writer
 from companion_assets.stores.languages import language_of
+from companion_assets.stores.name_keys import name_key
 from companion_assets.stores.predicates import containing
 from companion_assets.stores.search_text import as_phrase, asked, indexed
 from companion_assets.stores.stems import stem
@@ -66,6 +68,7 @@ MORE = {
     "code.md": "The parser is C++ and C#, the site was .NET; see v1.2-beta and WTU-4471-K, paid 4,200 by e-mail 😀.",
     "c.md": "C is a letter, a net has knots, and the sharp edge is nowhere.",
     "mixed.md": "今天把两个containers搬到新服务器，настроил серверы.",
+    "people.md": "Jean-Luc Picard wrote to J.R.R. Tolkien of a state-of-the-art engine.",
     "width.md": "ＡＢＣホテル ﾎﾃﾙ １２３号室",
     "persian.md": "کتاب‌های جدید را در قفسه گذاشتم، شماره ۴۲.",
     "kept.md": "Ёлка стояла в углу до Чайковского.",
@@ -166,6 +169,40 @@ def test_a_phrase_stands_in_what_is_indexed() -> None:
     assert as_phrase("?!") == ""
 
 
+@pytest.mark.parametrize(
+    ("text", "phrase"),
+    [
+        ("We met Jean-Luc Picard today.", "Jean-Luc Picard"),
+        ("Read J.R.R. Tolkien again.", "J.R.R. Tolkien"),
+        ("Read J. R. R. Tolkien again.", "J.R.R. Tolkien"),
+        ("Anna-Lena Meyer called.", "Anna-Lena Meyer"),
+        ("A state-of-the-art system, they said.", "art system"),
+        ("They paid 4,200 euros by e-mail.", "4,200 euros by e-mail"),
+        ("They paid 4,200 euros by e-mail.", "4200"),
+        ("They paid 4,200 euros by e-mail.", "email"),
+    ],
+)
+def test_a_word_with_joints_does_not_break_a_phrase(text: str, phrase: str) -> None:
+    for wanted in (phrase, name_key(phrase)):
+        assert f" {as_phrase(wanted)} " in f" {indexed(text)} "
+
+
+def test_words_with_joints_are_no_phrase_of_what_they_are_put_together_to() -> None:
+    held = f" {indexed('Jean-Luc paid 4,200 to Anna-Lena by e-mail')} "
+    for phrase in ("jeanluc paid", "jeanluc annalena", "jeanluc 4200", "annalena email", "mail jeanluc"):
+        assert f" {as_phrase(phrase)} " not in held
+
+
+@pytest.mark.parametrize("joint", ["-", ".", "_"])
+def test_encoded_data_is_cut_and_not_kept_in_memory(joint: str) -> None:
+    data = joint.join(["Zm9vYmFy"] * 5000)
+    for sign in ("", "."):
+        terms_module._known.cache_clear()
+        found = list(words(f"{sign}{data} end"))
+        assert terms_module._known.cache_info().currsize == 1, "the last word alone"
+        assert max(len(part) for word in found for part in (*word.terms, word.spelled, word.whole)) <= 40
+
+
 def test_a_question_is_looked_up_by_its_stems_in_its_own_language() -> None:
     assert asked("Wann habe ich die Häuser besichtigt?").split() == ["hauser", "besichtigt", "~haus", "~besichtigt"]
     assert asked("什么时候去北京路").split() == ["候去", "去北", "北京", "京路", "~候", "~去", "~北", "~京", "~路"]
@@ -178,12 +215,15 @@ def test_a_question_is_looked_up_by_its_stems_in_its_own_language() -> None:
     ("phrase", "paths"),
     [
         ("C++ and c#", ["code.md"]),
+        ("Jean-Luc Picard", ["people.md"]),
+        ("J.R.R. Tolkien", ["people.md"]),
+        ("the art engine", ["people.md"]),
         ("++", []),
         ("京都之间", ["han.md"]),
         ("茶", ["han.md"]),
         ("京都东京", []),
         ("Đà Nẵng", ["vietnamese.md"]),
-        ("the", ["c.md", "code.md", "english.md"]),
+        ("the", ["c.md", "code.md", "english.md", "people.md"]),
         ("หมอฉีด", ["thai.md"]),
         ("كتب", ["arabic.md"]),
         ("'); --", []),
