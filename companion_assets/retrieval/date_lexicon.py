@@ -104,12 +104,6 @@ def lexicon() -> dict[str, tuple[_Entry, ...]]:
     return {first: tuple(sorted(entries, key=lambda entry: -len(entry[0]))) for first, entries in by_first.items()}
 
 
-@cache
-def month_words() -> frozenset[str]:
-    """Folded names of months, in every language."""
-    return frozenset(first for first, entries in lexicon().items() if any("month" in means for _, means in entries))
-
-
 def _entries() -> Iterator[tuple[str, str, Word]]:
     """Kind, phrase and meaning of every phrase of the tables."""
     for language, row in MONTHS.items():

@@ -17,6 +17,7 @@ _DASHES = frozenset("-‐‑–—~〜～")
 _COMMAS = frozenset(",、，")
 _JOINED = frozenset("&/")
 _WEEK = dt.timedelta(days=7)
+_MOST_PIECES = 31  # every day of a month
 
 ReadItem = Callable[[Reading, int], Item | None]
 
@@ -40,7 +41,7 @@ def pieces(reading: Reading, place: int, read: ReadItem) -> list[Piece]:
     """The stretches that begin at a place and follow each other; empty if there is none."""
     found: list[Piece] = []
     join: tuple[str, int] | None = ("", place)
-    while join:
+    while join and len(found) < _MOST_PIECES:
         joined, place = join
         piece = _piece(reading, place, joined, read)
         if piece is None:

@@ -17,6 +17,12 @@ _DASHES = frozenset("-‐‑–—")
 
 def item(reading: Reading, place: int) -> Item | None:
     """The stretch of days that begins at a place and reaches furthest, or None."""
+    if place not in reading.items:
+        reading.items[place] = _read(reading, place)
+    return reading.items[place]
+
+
+def _read(reading: Reading, place: int) -> Item | None:
     if not reading.knows(place):
         return None
     best: Item | None = None

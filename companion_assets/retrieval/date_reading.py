@@ -5,7 +5,9 @@ Cursor positions are places in `Reading.lexemes`; whatever is found names the pl
 
 import datetime as dt
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import or_
 from typing import NamedTuple
 
 from companion_assets.contracts.searching import DateSpan
@@ -71,16 +73,25 @@ class Counted(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A text cut into lexemes, read on a day."""
+    """A text cut into lexemes, read on a day.
+
+    Attributes:
+        spoken: Languages of the words that tell one.
+        items: What was found at places, since lists that begin at neighbouring places share it.
+    """
 
     source: str
     lexemes: list[Lexeme]
     today: dt.date
+    spoken: int
+    items: dict[int, Item | None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, text: str, today: dt.date) -> "Reading":
         """Cuts a text."""
-        return cls(text, lexemes(text), today)
+        cut = lexemes(text)
+        spoken = reduce(or_, (lexeme.means["spoken"].langs for lexeme in cut if "spoken" in lexeme.means), 0)
+        return cls(text, cut, today, spoken)
 
     @property
     def day_first(self) -> bool:
@@ -89,7 +100,7 @@ class Reading:
 
     def speaks(self, langs: int) -> bool:
         """Whether a word stands somewhere that tells one of some languages."""
-        return any("spoken" in lexeme.means and lexeme.means["spoken"].langs & langs for lexeme in self.lexemes)
+        return bool(self.spoken & langs)
 
     def word(self, place: int, kind: str, langs: int = ANY) -> Word | None:
         """What the lexeme at a place means as a kind, in one of some languages."""

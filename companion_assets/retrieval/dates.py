@@ -17,6 +17,7 @@ from companion_assets.retrieval.date_lists import Piece, days_of, pieces, spans
 from companion_assets.retrieval.date_phrases import item
 from companion_assets.retrieval.date_reading import OPENERS, Item, Reading
 from companion_assets.retrieval.date_tokens import ANY
+from companion_assets.retrieval.years import in_year
 
 _DAY = dt.timedelta(days=1)
 _CONTEXT = {"in": ("in",), "on": ("on", "in"), "at": ("at", "in", "on"), "decade": ("of", "in")}
@@ -62,11 +63,9 @@ def _whole_year(span: DateSpan) -> bool:
 
 
 def _moved(span: DateSpan, year: int) -> DateSpan:
-    try:
-        last = span.last.replace(year=year + span.last.year - span.first.year)
-        return replace(span, first=span.first.replace(year=year), last=last, every_year=False)
-    except ValueError:  # 29 February of a common year
-        return span
+    """The span so that it begins in a year."""
+    first, last = in_year(span, year + span.last.year - span.first.year)
+    return replace(span, first=first, last=last, every_year=False)
 
 
 def _longest(reading: Reading, place: int) -> _Found:

@@ -34,6 +34,7 @@ _INSIDE_OF = re.compile(
     rf"(?<!\w)(?:{words.IN})\s+(?:(?:{words.THE})\s+){{0,2}}(?=[^\W\d_])|(?P<unspaced>在)(?:我的)?", re.IGNORECASE
 )
 _MOST_MENTIONS = 20  # each is looked up
+_LONGEST_TAG = 60  # signs, where other signs follow without a space
 _LONGEST_FOLDER = 6  # words, or signs of scripts without spaces
 
 
@@ -174,7 +175,8 @@ class Demands:
         end = tag_at(self.question, at)
         if end is None:
             return None
-        shorter = (cut for cut in range(end, at + 1, -1) if cut == end or not self.question[cut].isascii())
+        longest = min(end - 1, at + 1 + _LONGEST_TAG)
+        shorter = (end, *(cut for cut in range(longest, at + 1, -1) if not self.question[cut].isascii()))
         return next((cut for cut in shorter if self.graph.has_tag(self.question[at + 1 : cut])), end)
 
     def _known_tag_at(self, at: int) -> int | None:

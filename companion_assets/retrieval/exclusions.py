@@ -4,17 +4,22 @@
 Lisbon: a negation counts only where it cannot belong to the verb.
 """
 
+import datetime as dt
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from companion_assets.retrieval import operator_words as words
+from companion_assets.retrieval.dates import date_spans
 from companion_assets.retrieval.quotes import Quote, Span, tag_at, within
 
 _MINUS = re.compile(r"(?<![^\s(（])-(?=[\"“„«「#\[]|(?:tag|in|folder):\S|[^\W\d_]{2})")
 _ELLIPSIS = re.compile(r"(?<!\w)(?:and|or|und|oder|et|ou|y|o|e|bzw\.?)\s+\Z", re.IGNORECASE)
-_OPERATORS_ONLY = re.compile(r"(?:\s*(?:-?#\S+|-[^\s-]\S*|\w+:\S+|-?\"[^\"]*\"))*\s*[?.!]?\s*")
+_OPERATORS = re.compile(r"(?:\s*+(?:-?\"[^\"]*+\"|(?:-?\#|-[^\s-]|\w++:)\S*+))*+\s*+[?.!]?\s*+")
 _MINUS_WORD = re.compile(r"(?:tag|in|folder):\S+|[^\s,;?!()\"“”„«»]+")
 _MOST_KEYWORDS = 8  # words; a longer text is a sentence
+_LONGEST_ELLIPSIS = 12  # characters before a minus
+_MOST = 50  # exclusions of a question; more stand only in a pasted text
 _EXCEPT = re.compile(rf"(?<!\w)(?:{words.EXCEPT})(?!\w)\s*", re.IGNORECASE)
 _WITHOUT_NAMING = re.compile(rf"(?<!\w)(?:{words.WITHOUT})\s+(?:(?:{words.NAMING})\s+|(?=\#))", re.IGNORECASE)
 _LIST_WITHOUT = re.compile(
@@ -26,7 +31,7 @@ _BUT_NOT = re.compile(
     rf"(?:(?P<near>{words.NEAR})\s+|(?P<towards>{words.TOWARDS})\s+)?",
     re.IGNORECASE,
 )
-_NOUN_NOT = re.compile(rf"(?<=\w)\s+not\s+(?!(?:{words.NOT_OBJECTS})\b)(?:{words.NEAR})\s+", re.IGNORECASE)
+_NOUN_NOT = re.compile(rf"(?<=\w)\s+not\s+(?!(?:{words.NOT_OBJECTS})\b)(?P<near>{words.NEAR})\s+", re.IGNORECASE)
 _VERB = re.compile(rf"(?<!\w)(?:{words.VERBS}|\w+n['’]t)(?!\w)", re.IGNORECASE)
 _CLAUSE = re.compile(r"[,;:.?!()]")
 _SMALL = re.compile(rf"(?:(?:{words.THE}|dass|that|when|if)\s+)+", re.IGNORECASE)
@@ -34,6 +39,11 @@ _NO_OBJECT = re.compile(r"(?:that|when|if|where|dass|wenn|wo|que|quand|quando|cu
 _WORD = re.compile(r"[^\W_][\w'’.-]*(?<![.'’-])")
 _STOP = re.compile(
     rf"(?:{words.IN}|{words.THE}|{words.NEAR}|{words.TOWARDS}|{words.BUT}|{words.VERBS}|and|or|und|oder|y|o|e|et|ou|which|who)",
+    re.IGNORECASE,
+)
+_DAYS_LED = re.compile(
+    rf"\s*+(?:,\s*+|(?:(?:and|or|nor|und|oder|y|o|ni|et|ou|e|&)\s++)?"
+    rf"(?:(?:{words.IN}|{words.THE}|{words.NEAR}|{words.TOWARDS}|during|während|durante|pendant)\s++)*+)",
     re.IGNORECASE,
 )
 _LONGEST_CLAUSE = 200  # characters
@@ -61,7 +71,7 @@ def exclusions(question: str, quoted: Sequence[Quote], taken: Sequence[Span]) ->
     found: list[tuple[str, Span]] = []
     used = list(taken)
     for rule in (_by_minus, _by_except, _by_without, _by_not, _unspaced):
-        for what, span in rule(question, quoted):
+        for what, span in islice(rule(question, quoted), _MOST):
             inside = [(quote.start, quote.end) for quote in quoted if quote.end != span[1]]
             if not within(span[0], [*used, *inside]) and not any(span[0] <= start < span[1] for start, _ in used):
                 found.append((what, span))
@@ -69,18 +79,61 @@ def exclusions(question: str, quoted: Sequence[Quote], taken: Sequence[Span]) ->
     return sorted(found, key=lambda pair: pair[1])
 
 
+def excluded_days(question: str, quoted: Sequence[Quote], today: dt.date) -> list[Span]:
+    """Where days are not wanted: "except in May", "but not last week"; each with the words that exclude it.
+
+    They are no exclusions: a note seldom spells its day, and "3" of "except 3 May" stands in many.
+    """
+    inside = [(quote.start, quote.end) for quote in quoted]
+    found = []
+    for start, at in islice(_before_days(question), _MOST):
+        end = at if within(start, inside) else _end_of_days(question, at, today)
+        if end > at:
+            found.append((start, end))
+    return found
+
+
+def _before_days(question: str) -> Iterator[Span]:
+    """Words that exclude: where they begin, and where a day may follow."""
+    for match in _EXCEPT.finditer(question):
+        yield match.span()
+    for match in _BUT_NOT.finditer(question):
+        yield match.start(), match.end("not")
+    for match in _nouns_not(question):
+        yield match.start(), match.start("near")
+
+
+def _end_of_days(question: str, at: int, today: dt.date) -> int:
+    """Where the days end that stand at a place and follow each other; the place itself if there are none."""
+    end = at
+    for span in date_spans(question[at : at + _LONGEST_CLAUSE], today):
+        if not _DAYS_LED.fullmatch(question, end, at + span.start):
+            break
+        end = at + span.end
+    return end
+
+
 def _by_minus(question: str, quoted: Sequence[Quote]) -> Iterator[tuple[str, Span]]:
     is_keywords = "?" not in question and "？" not in question and len(question.split()) <= _MOST_KEYWORDS
-    for match in _MINUS.finditer(question):
-        if _ELLIPSIS.search(question, 0, match.start()):
+    for match in _MINUS.finditer(question, 0 if is_keywords else _operators_at_the_end(question)):
+        if _ELLIPSIS.search(question, max(0, match.start() - _LONGEST_ELLIPSIS), match.start()):
             continue  # "Vor- und -nachteile"
-        if not is_keywords and not _OPERATORS_ONLY.fullmatch(question, match.start()):
-            continue  # what `tar -xzf` does
         quote = next((quote for quote in quoted if quote.start == match.end()), None)
         if quote:
             yield quote.text, (match.start(), quote.end)
         elif word := _MINUS_WORD.match(question, match.end()):
             yield word[0].strip(".:"), (match.start(), word.end())
+
+
+def _operators_at_the_end(question: str) -> int:
+    """From where a sentence holds operators only; not what `tar -xzf` does."""
+    end = 0
+    for match in _MINUS.finditer(question):
+        operators = _OPERATORS.match(question, match.start()) if match.start() >= end else None
+        end = operators.end() if operators else end
+        if operators and end == len(question):
+            return match.start()
+    return len(question)
 
 
 def _by_except(question: str, quoted: Sequence[Quote]) -> Iterator[tuple[str, Span]]:
@@ -100,10 +153,16 @@ def _by_not(question: str, quoted: Sequence[Quote]) -> Iterator[tuple[str, Span]
         objects = list(_objects(question, match.start(), match.end(), quoted))
         if objects and (match["near"] or _is_a_thing(question, match, objects[0][1])):
             yield from objects
+    for match in _nouns_not(question):
+        yield from _objects(question, match.start(), match.end(), quoted)
+
+
+def _nouns_not(question: str) -> Iterator[re.Match[str]]:
+    """Each "not in …" behind a noun, where no verb stands before that "not" could belong to."""
     for match in _NOUN_NOT.finditer(question):
         clause = _CLAUSE.split(question[max(0, match.start() - _LONGEST_CLAUSE) : match.start()])[-1]
         if not _VERB.search(clause):
-            yield from _objects(question, match.start(), match.end(), quoted)
+            yield match
 
 
 def _unspaced(question: str, _quoted: Sequence[Quote]) -> Iterator[tuple[str, Span]]:

@@ -4,6 +4,7 @@ Conservative. A question is a sentence of a person and no query language: what c
 as words.
 """
 
+import datetime as dt
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from typing import Literal
 from companion_assets.contracts.searching import SearchFilters
 from companion_assets.retrieval import operator_words as words
 from companion_assets.retrieval.demands import Demands
-from companion_assets.retrieval.exclusions import exclusions
+from companion_assets.retrieval.exclusions import excluded_days, exclusions
 from companion_assets.retrieval.quotes import Span, quotes, within
 from companion_assets.stores.note_graph import NoteGraph
 
@@ -44,17 +45,19 @@ class Operators:
     silent: tuple[Span, ...] = ()
 
 
-def read_operators(question: str, graph: NoteGraph) -> Operators:
+def read_operators(question: str, graph: NoteGraph, today: dt.date) -> Operators:
     """Read what a question says about the search.
 
     Args:
         question: As written.
         graph: Knows which tags and folders there are; what the vault does not have is no mention of it.
+        today: From which days that are not wanted are reckoned.
     """
     quoted = quotes(question)
     read = Demands(question, graph, quoted)
     read.read_fields()
     read.read_demands()
+    read.taken += excluded_days(question, quoted, today)
     excluded = exclusions(question, quoted, read.taken)
     read.taken += [span for _, span in excluded]
     read.read_folders()

@@ -15,6 +15,7 @@ from companion_assets.contracts.searching import DateSpan, Named, SearchFilters,
 from companion_assets.retrieval.dates import date_spans
 from companion_assets.retrieval.names import names_in
 from companion_assets.retrieval.operators import blanked, read_operators
+from companion_assets.retrieval.years import in_year
 from companion_assets.stores.note_graph import NoteGraph
 
 _LONGEST_ASKED = 2000  # characters; beyond it stands a pasted text, whose days are not asked for
@@ -34,7 +35,7 @@ def understand(question: str, *, today: dt.date, graph: NoteGraph) -> Understood
         Days of no particular year ("on 14 January") are put into the latest year in which a note is about them; they
         keep the mark `every_year`.
     """
-    operators = read_operators(question, graph)
+    operators = read_operators(question, graph, today)
     asked = blanked(question[:_LONGEST_ASKED], operators.silent)
     dates = tuple(_in_reach(span, today, graph) for span in date_spans(asked[:_DATED_SIGNS], today))
     named = names_in(question, graph, quoted=operators.quoted, silent=operators.silent)
@@ -129,28 +130,11 @@ def _in_reach(span: DateSpan, today: dt.date, graph: NoteGraph) -> DateSpan:
         return span
     year = min(today.year + 1, dt.MAXYEAR)
     for _ in range(_MOST_YEARS):
-        moved = _in_year(span, year)
-        day = graph.latest_day(moved.last)
+        first, last = in_year(span, year)
+        day = graph.latest_day(last)
         if day is None:
             break
-        if day >= moved.first:
-            return moved
-        year = min(year - 1, day.year + (moved.last.year - moved.first.year))
+        if day >= first:
+            return replace(span, first=first, last=last)
+        year = min(year - 1, day.year + (last.year - first.year))
     return span
-
-
-def _in_year(span: DateSpan, year: int) -> DateSpan:
-    """The span so that it ends in `year`."""
-    first = max(year - (span.last.year - span.first.year), dt.MINYEAR)
-    last = _same_day(span.last, year)
-    if (span.first.month, span.first.day) == (2, 1) and last.month == 2 and last.day >= 28:
-        last = dt.date(year, 3, 1) - dt.timedelta(1)  # the whole month
-    return replace(span, first=_same_day(span.first, first), last=last)
-
-
-def _same_day(day: dt.date, year: int) -> dt.date:
-    """The day in another year; of 29 February the day before, where there is none."""
-    try:
-        return day.replace(year=year)
-    except ValueError:
-        return day.replace(year=year, day=28)

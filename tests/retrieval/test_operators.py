@@ -12,6 +12,7 @@ from companion_assets.stores.note_graph import NoteGraph
 from tests.retrieval.graphs import graph_of
 from tests.stores.samples import note
 
+TODAY = dt.date(2026, 11, 30)
 TAGS = ("work", "arbeit", "trabajo", "仕事", "工作", "Project/Alpha")
 PATHS = ("Journal/2026/a.md", "Trips/Lisbon.md", "Projekte/Haus/x.md", "日记/a.md", "仕事/b.md", "Meine Reisen/c.md")
 
@@ -35,7 +36,7 @@ PHRASES = [
 
 @pytest.mark.parametrize(("question", "phrases"), PHRASES, ids=[question for question, _ in PHRASES])
 def test_quoted_phrases(graph: NoteGraph, question: str, phrases: tuple[str, ...]) -> None:
-    read = read_operators(question, graph)
+    read = read_operators(question, graph, TODAY)
     assert read.phrases == phrases
     assert read.subject == question, "quotes stay"
     assert [question[start + 1 : end - 1].strip(" .") for start, end in read.quoted] == list(phrases)
@@ -77,7 +78,7 @@ MENTIONS = [
 def test_tags_and_folders_are_mentioned(
     graph: NoteGraph, question: str, tags: tuple[str, ...], folders: tuple[str, ...]
 ) -> None:
-    read = read_operators(question, graph)
+    read = read_operators(question, graph, TODAY)
     assert (read.tags, read.folders, read.filters, read.subject) == (tags, folders, SearchFilters(), question)
 
 
@@ -114,7 +115,7 @@ DEMANDS = [
 
 @pytest.mark.parametrize(("question", "filters", "subject"), DEMANDS, ids=[question for question, _, _ in DEMANDS])
 def test_clear_words_demand(graph: NoteGraph, question: str, filters: SearchFilters, subject: str) -> None:
-    read = read_operators(question, graph)
+    read = read_operators(question, graph, TODAY)
     assert (read.filters, read.subject) == (filters, subject)
 
 
@@ -135,7 +136,7 @@ def test_clear_words_demand(graph: NoteGraph, question: str, filters: SearchFilt
     ],
 )
 def test_other_words_do_not(graph: NoteGraph, question: str) -> None:
-    read = read_operators(question, graph)
+    read = read_operators(question, graph, TODAY)
     assert (read.filters, read.subject) == (SearchFilters(), question)
 
 
@@ -169,7 +170,7 @@ WITHOUT = [
 
 @pytest.mark.parametrize(("question", "without", "subject"), WITHOUT, ids=[question for question, _, _ in WITHOUT])
 def test_what_is_not_wanted(graph: NoteGraph, question: str, without: tuple[str, ...], subject: str) -> None:
-    read = read_operators(question, graph)
+    read = read_operators(question, graph, TODAY)
     assert (read.without, read.subject, read.phrases) == (without, subject, ())
     assert read.silent, "no names are looked for there"
 
@@ -201,7 +202,7 @@ def test_what_is_not_wanted(graph: NoteGraph, question: str, without: tuple[str,
     ],
 )
 def test_a_negation_of_the_verb_excludes_nothing(graph: NoteGraph, question: str) -> None:
-    read = read_operators(question, graph)
+    read = read_operators(question, graph, TODAY)
     assert (read.without, read.subject) == ((), question)
 
 
@@ -229,11 +230,13 @@ ORDERED = [(question, order) for order, questions in ORDERS.items() for question
 
 @pytest.mark.parametrize(("question", "order"), ORDERED, ids=[question for question, _ in ORDERED])
 def test_the_order_is_asked_for(graph: NoteGraph, question: str, order: str) -> None:
-    assert read_operators(question, graph).order == order
+    assert read_operators(question, graph, TODAY).order == order
 
 
 def test_lately_is_a_weaker_word(graph: NoteGraph) -> None:
-    read = [read_operators(question, graph) for question in ("What have I read lately?", "最近读了什么", "in May")]
+    read = [
+        read_operators(question, graph, TODAY) for question in ("What have I read lately?", "最近读了什么", "in May")
+    ]
     assert [(one.order, one.lately) for one in read] == [("", True), ("", True), ("", False)]
 
 
@@ -259,7 +262,7 @@ HOSTILE = [part * (8000 // len(part)) for part in PARTS]
 
 @pytest.mark.parametrize("question", HOSTILE, ids=range(len(HOSTILE)))
 def test_long_nonsense_is_read(graph: NoteGraph, question: str) -> None:
-    assert read_operators(question, graph).subject
+    assert read_operators(question, graph, TODAY).subject
 
 
 @settings(max_examples=200, deadline=None)
@@ -274,7 +277,49 @@ def test_long_nonsense_is_read(graph: NoteGraph, question: str) -> None:
 def test_any_mixture_is_read(graph: NoteGraph, question: list[str]) -> None:
     for glue in (" ", ""):
         text = glue.join(question)
-        read = read_operators(text, graph)
+        read = read_operators(text, graph, TODAY)
         assert bool(read.subject) == bool(text)
         assert all(0 <= start < end <= len(text) for start, end in (*read.quoted, *read.silent))
         assert all(what in text for what in (*read.phrases, *read.tags, *read.without))
+
+
+EXCLUDED_DAYS = [
+    ("dinners except in May", "dinners"),
+    ("dinners except those in May and June", "dinners"),
+    ("dinners except in May, June and July with Anna", "dinners with Anna"),
+    ("everything except 3 May", "everything"),
+    ("dinners except March 2024", "dinners"),
+    ("dinners not in March", "dinners"),
+    ("dinners in April, but not in March 2024", "dinners in April"),
+    ("Abendessen außer im Mai", "Abendessen"),
+    ("cenas excepto en mayo", "cenas"),
+    ("dîners sauf en mai", "dîners"),
+]
+
+
+@pytest.mark.parametrize(("question", "subject"), EXCLUDED_DAYS)
+def test_days_that_are_not_wanted_are_neither_asked_for_nor_words_to_keep_away(
+    graph: NoteGraph, question: str, subject: str
+) -> None:
+    read = read_operators(question, graph, TODAY)
+    assert (read.subject, read.without) == (subject, ())
+    assert read.silent
+
+
+@pytest.mark.parametrize(
+    "question", ["Was I not in Lisbon in March?", "Why did I not go in March?", 'he said "except in May" in June']
+)
+def test_days_behind_other_negations_are_asked_for(graph: NoteGraph, question: str) -> None:
+    read = read_operators(question, graph, TODAY)
+    assert (read.subject, read.silent) == (question, ())
+
+
+def test_operators_at_the_end_of_a_sentence_may_be_quoted(graph: NoteGraph) -> None:
+    question = 'why does one two three four five six seven -"a b" -cd?'
+    assert read_operators(question, graph, TODAY).without == ("a b", "cd")
+
+
+def test_many_exclusions_of_a_pasted_text(graph: NoteGraph) -> None:
+    read = read_operators("one " + " ".join(f"-ab{number}" for number in range(2000)), graph, TODAY)
+    assert read.without[:2] == ("ab0", "ab1")
+    assert len(read.without) < 100

@@ -142,3 +142,19 @@ def test_any_text_is_understood_somehow(graph: NoteGraph, question: str) -> None
 @given(question=st.text(st.characters(exclude_categories=()), max_size=80), today=st.dates())
 def test_any_text_on_any_day(graph: NoteGraph, question: str, today: dt.date) -> None:
     json.dumps(document(understand(question, today=today, graph=graph)))
+
+
+@pytest.mark.parametrize(
+    ("question", "days"),
+    [
+        ("dinners except in May", []),
+        ("dinners not in March", []),
+        ("dinners in May, except in 2024", [(dt.date(2024, 5, 1), dt.date(2024, 5, 31))]),
+        ("trips last year, but not last week", [(dt.date(2025, 1, 1), dt.date(2025, 12, 31))]),
+        ("in 2024, what did I do in February?", [(dt.date(2024, 2, 1), dt.date(2024, 2, 29))]),
+    ],
+)
+def test_days_of_exclusions_are_not_asked_for(
+    graph: NoteGraph, question: str, days: list[tuple[dt.date, dt.date]]
+) -> None:
+    assert [(span.first, span.last) for span in understand(question, today=TODAY, graph=graph).dates] == days
