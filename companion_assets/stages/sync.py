@@ -4,6 +4,7 @@ Each compares what it wants with what is stored and does the difference, so that
 simply be run again, and an unchanged folder costs a listing and a few queries.
 """
 
+import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,7 +12,7 @@ from itertools import islice
 from typing import TypeVar
 
 from companion_assets.contracts.errors import EmbeddingFailed
-from companion_assets.contracts.records import Chunk, NoteFile, NoteStatus
+from companion_assets.contracts.records import Chunk, Note, NoteFile, NoteStatus
 from companion_assets.stages.cutter import Cutter
 from companion_assets.stages.vault import SETTLE_SECONDS, read_note, wait_until_written
 from companion_assets.stages.workspace import PARSER_VERSION, Workspace
@@ -56,7 +57,7 @@ def read_folder(work: Workspace, folder: str, *, rebuild: bool = False, confirm_
     problems: list[tuple[str, str]] = []
     shas: set[str] = set()
     for batch in batches(work.progress.over(wanted, "reading", folder), _NOTES_A_COMMIT):
-        read = [(file, read_note(work.root, file)) for file in _written(work, batch)]
+        read = list(_read(work, batch))
         known = {} if rebuild else work.catalog.shas((note.path for _, note in read), PARSER_VERSION)
         changed = [(file, note) for file, note in read if not note.sha or known.get(note.path) != note.sha]
         work.catalog.touch([file for file, note in read if note.sha and known.get(note.path) == note.sha])
@@ -72,6 +73,14 @@ def read_folder(work: Workspace, folder: str, *, rebuild: bool = False, confirm_
     if confirm_removals and difference.held:
         work.catalog.hold_removals(None)
     return FolderReport(counts, tuple(problems))
+
+
+def _read(work: Workspace, files: Iterable[NoteFile]) -> Iterator[tuple[NoteFile, Note]]:
+    """The files with what is in them. One that is gone by now is left as it was: the next look will tell."""
+    for file in _written(work, files):
+        note = read_note(work.root, file)
+        if note.sha or os.path.lexists(work.root / file.raw_path):
+            yield file, note
 
 
 def _written(work: Workspace, files: Iterable[NoteFile]) -> Iterator[NoteFile]:

@@ -183,3 +183,26 @@ def test_notes_that_were_gone_before_they_could_be_read_are_no_loss(
     house.sync()
     assert served(house) == {"Journal": MANY}
     assert list(Judge(house).check()) == []
+
+
+def test_a_note_that_is_away_for_a_moment_keeps_its_passages(house: Household, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(house, "Journal", 2)
+    house.sync()
+    write(house, "Journal", 2, "Another text")
+
+    def is_away(root: Path, file: NoteFile) -> Note:
+        house.vault.disk.move(Path(file.path), Path(".aside"))
+        found = read_note(root, file)
+        house.vault.disk.move(Path(".aside"), Path(file.path))
+        return found
+
+    def gone_by_then(path: object) -> bool:
+        return False
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sync, "read_note", is_away)
+        patch.setattr(sync.os.path, "lexists", gone_by_then)
+        house.sync()
+    assert served(house) == {"Journal": 2}
+    house.sync()
+    assert list(Judge(house).check()) == []
