@@ -155,7 +155,7 @@ class Search:
             common, fault = common or its_common, fault or problem
         if self.settings.link_expansion.enabled:
             self._follow_links(best, understood, where, common)
-        hits = [each.shown() for each in spread_out(best.in_order())[:k]]
+        hits = _falling(each.shown() for each in spread_out(best.in_order())[:k])
         threshold = self.settings.similarity_threshold
         relevant = any(hit.score >= threshold for hit in hits)
         if relevant and not everything:
@@ -257,6 +257,14 @@ class Search:
                 last = max(min(self.graph.last_day.year, today.year + 1), span.last.year)
                 years = list(range(self.graph.first_day.year, last + 1))[-_MOST_YEARS:]
             yield from (in_year(span, year) for year in years) if span.every_year else ((span.first, span.last),)
+
+
+def _falling(hits: Iterable[SearchHit]) -> list[SearchHit]:
+    """The hits with scores that never rise: one that stands before another is at least as relevant as that."""
+    shown: list[SearchHit] = []
+    for hit in reversed(list(hits)):
+        shown.append(replace(hit, score=max(hit.score, shown[-1].score if shown else 0.0)))
+    return shown[::-1]
 
 
 def _strength(hits: Sequence[SearchHit], threshold: float) -> Strength:

@@ -28,7 +28,7 @@ def test_json_has_the_stable_shape_and_the_best_first(demo: Indexed) -> None:
         first, last = hit["lines"]
         lines = (demo.shell.vault / hit["path"]).read_text(encoding="utf-8").splitlines()
         assert 1 <= first <= last <= len(lines)
-        assert set(hit["matched_by"]) <= {"dense", "text"}
+        assert set(hit["matched_by"]) <= {"dense", "text", "date", "name", "phrase", "tag", "folder"}
 
 
 def test_filters_are_hard(demo: Indexed) -> None:

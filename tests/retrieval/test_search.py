@@ -106,6 +106,14 @@ def test_a_demand_in_the_question_is_a_filter(search: Search) -> None:
     assert both.hits == ()
 
 
+@pytest.mark.parametrize(
+    "question", ["What did I do on 14 March 2026?", "soup by the sea", "the regatta", "filler text 3"]
+)
+def test_scores_never_rise(search: Search, question: str) -> None:
+    scores = [hit.score for hit in search.find(question, k=20, today=TODAY).hits]
+    assert scores == sorted(scores, reverse=True)
+
+
 def test_a_quoted_phrase_is_found_as_it_stands(search: Search) -> None:
     assert _find(search, '"the regatta was cold"', 1) == ["Long.md"]
 
