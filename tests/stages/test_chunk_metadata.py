@@ -109,18 +109,3 @@ def test_a_note_is_embedded_with_the_name_it_gives_itself() -> None:
     ):
         first = chunks_of(make_note(head + text, **{**frontmatter, **fields}))[0]
         assert first.embed_text.startswith(f"{name}\nbirthday: 1988-11-02")
-
-
-def test_days_are_the_notes_own_and_those_read_in_headings_and_text() -> None:
-    def read(text: str, day: dt.date | None) -> list[dt.date]:
-        found = [dt.date.fromisoformat(word) for word in text.split() if word.startswith("20")]
-        return [*found, day - dt.timedelta(1)] if day and "yesterday" in text else found
-
-    text = f"# 2024-04-01\n{WORDS} 2024-06-02\n# B\n{WORDS} yesterday"
-    first, second = chunks_by(make_note(text, date=dt.date(2024, 5, 1)), {"default": ChunkingRule()}, days_named=read)
-    assert first.days == (dt.date(2024, 4, 1), dt.date(2024, 5, 1), dt.date(2024, 6, 2))
-    assert second.days == (dt.date(2024, 4, 30), dt.date(2024, 5, 1))
-    (unread,) = chunks_of(make_note("2024-06-02", date=dt.date(2024, 5, 1)))
-    assert unread.days == (dt.date(2024, 5, 1),)
-    (undated,) = chunks_of("nothing")
-    assert undated.days == ()
