@@ -7,6 +7,10 @@ from importlib.resources import files
 from itertools import count, islice
 from pathlib import Path
 
+from companion_assets.stages.publishing import open_publisher
+from companion_assets.stages.sync import chunk_folder, embed_folder, read_folder
+from companion_assets.stages.workspace import Workspace
+
 DEMO = Path(str(files("companion_app.demo") / "vault"))
 
 
@@ -34,6 +38,18 @@ def _notes() -> Iterator[tuple[Path, str]]:
                 yield name.with_stem(f"{name.stem} {repeat}"), text.replace(". ", f" {repeat}. ")
             else:
                 yield name, text
+
+
+def sync_by_steps(work: Workspace) -> None:
+    """A sync of every folder in this process, by the product's own steps, without Dagster."""
+    folders = sorted(work.folders())
+    for step in (read_folder, chunk_folder, embed_folder):
+        for folder in folders:
+            step(work, folder)
+    with open_publisher(work) as publisher:
+        for folder in folders:
+            publisher.publish_folder(work, folder)
+        assert publisher.finish().published
 
 
 def this_machine() -> str:

@@ -20,15 +20,13 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.made_vault import make_vault, this_machine, write_results
+from benchmarks.made_vault import DEMO, make_vault, sync_by_steps, this_machine, write_results
 from companion_assets.backends.factory import open_embedder
 from companion_assets.backends.protocols import Embedder, Tokenizer, Vectors
 from companion_assets.contracts.manifests import EmbedderSpec
 from companion_assets.contracts.paths import DataPaths
 from companion_assets.contracts.settings import SearchSettings, SecuritySettings, Settings, VaultSettings
 from companion_assets.retrieval.search import DENSE_LEG, Search
-from companion_assets.stages.publishing import open_publisher
-from companion_assets.stages.sync import chunk_folder, embed_folder, read_folder
 from companion_assets.stages.workspace import Workspace
 from companion_assets.stores.index import ChunkIndex
 from companion_assets.stores.index_table import connect, read_manifest
@@ -76,14 +74,7 @@ def build(room: Path, chunks: int, embedder: MadeVectors) -> DataPaths:
     paths = DataPaths(room / "home")
     vault = VaultSettings(path=room / "vault")
     work = Workspace(paths=paths, vault=vault, security=SecuritySettings(), open_embedder=lambda: embedder)
-    folders = sorted(work.folders())
-    for step in (read_folder, chunk_folder, embed_folder):
-        for folder in folders:
-            step(work, folder)
-    with open_publisher(work) as publisher:
-        for folder in folders:
-            publisher.publish_folder(work, folder)
-        assert publisher.finish().published
+    sync_by_steps(work)
     work.close()
     return paths
 
@@ -139,7 +130,10 @@ def main() -> None:
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     real = open_embedder(Settings().rag.embedding)
-    texts = [" ".join(path.read_text(encoding="utf-8", errors="replace").split())[:900] for path in _demo_notes()]
+    texts = [
+        " ".join(path.read_text(encoding="utf-8", errors="replace").split())[:900]
+        for path in sorted(DEMO.rglob("*.md"))
+    ]
     embedder = MadeVectors(real, real.embed_passages([text for text in texts if text]))
     for chunks in options.chunks:
         with tempfile.TemporaryDirectory() as room:
@@ -149,12 +143,6 @@ def main() -> None:
                 lines.append(row(f"{count:,} passages, {name}", ours, theirs))
                 print(lines[-1], flush=True)
     write_results("searching", "\n".join(lines))
-
-
-def _demo_notes() -> list[Path]:
-    from benchmarks.made_vault import DEMO
-
-    return sorted(DEMO.rglob("*.md"))
 
 
 if __name__ == "__main__":

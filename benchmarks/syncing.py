@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from benchmarks.made_vault import make_vault, this_machine, write_results
+from benchmarks.made_vault import make_vault, sync_by_steps, this_machine, write_results
 from companion_assets.backends.fakes import HashEmbedder
 from companion_assets.contracts.paths import data_paths
 
@@ -90,18 +90,9 @@ def sync_seconds() -> float:
 def sync_steps() -> None:
     """A sync without a Dagster run, as the assets do it."""
     from companion_assets.defs.resources import open_workspace
-    from companion_assets.stages import sync
-    from companion_assets.stages.publishing import open_publisher
 
     with open_workspace() as work:
-        folders = sorted(work.folders())
-        for step in (sync.read_folder, sync.chunk_folder, sync.embed_folder):
-            for folder in folders:
-                step(work, folder)
-        with open_publisher(work) as publisher:
-            for folder in folders:
-                publisher.publish_folder(work, folder)
-            assert publisher.finish().published
+        sync_by_steps(work)
 
 
 def median_seconds(work: Callable[[], object], repeats: int) -> float:

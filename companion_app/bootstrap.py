@@ -19,7 +19,7 @@ from companion_assets.contracts.errors import BackendUnavailable, CompanionError
 from companion_assets.contracts.manifests import EmbedderSpec
 from companion_assets.contracts.paths import DataPaths, data_paths
 from companion_assets.contracts.prompt import render_prefix
-from companion_assets.contracts.settings import LoggingSettings, Settings
+from companion_assets.contracts.settings import LoggingSettings, SearchSettings, Settings
 from companion_assets.stores.chat_log import ChatLog
 from companion_assets.stores.data_root import prepare_data_root
 from companion_assets.stores.note_graph import NoteGraph
@@ -85,14 +85,17 @@ class Companion:
         self._warming: Future[None] | None = None
         self._model_fault = ""
         self.graph = NoteGraph(paths.catalog_db)
-        search = loaded.settings.rag.search
-        reranker = GeneratorReranker(self.generator) if search.reranker == "generator" else None
-        self.retriever = Retriever(self.engines.in_use, search, self.graph, reranker=reranker)
+        self.retriever = self.open_retriever(loaded.settings.rag.search)
 
     @property
     def settings(self) -> Settings:
         """The settings of the start, which most parts keep; see `settings_now`."""
         return self.loaded.settings
+
+    def open_retriever(self, search: SearchSettings) -> Retriever:
+        """A retriever over the live index, by settings that need not be those in force."""
+        reranker = GeneratorReranker(self.generator) if search.reranker == "generator" else None
+        return Retriever(self.engines.in_use, search, self.graph, reranker=reranker)
 
     def settings_now(self) -> Settings:
         """The settings as their file has them by now; while it cannot be used, the last ones that could be."""

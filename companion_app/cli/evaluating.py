@@ -20,7 +20,6 @@ from companion_app.cli.figures import document_of, show_report
 from companion_app.cli.indexing import run_watched
 from companion_app.cli.opening import open_here
 from companion_app.cli.waiting import Waiting
-from companion_app.reranking import GeneratorReranker
 from companion_app.retrieval import Retrieval, Retriever
 from companion_assets.contracts.errors import CompanionError, VaultError
 from companion_assets.contracts.paths import CONFIG_VARIABLE, HOME_VARIABLE, cache_dir, data_paths
@@ -115,8 +114,7 @@ def _ask_all(
         CompanionError: None of them could be searched.
     """
     settings = _settings_for(mode, companion.settings.rag.search)
-    reranker = GeneratorReranker(companion.generator) if settings.reranker == "generator" else None
-    retriever = Retriever(companion.engines.in_use, settings, companion.graph, reranker=reranker)
+    retriever = companion.open_retriever(settings)
     notices: set[str] = set()
     with Waiting("opening the index") as waiting:
         retriever.retrieve(companion.settings.companion.name)  # the first search would pay for opening everything

@@ -113,7 +113,7 @@ def weigh(
         dense: Hits with `similarity`.
         words: Hits with `keyword`, and with `similarity` wherever `dense` may have hits.
         notes: Path → BM25 of whole notes.
-        pointed: Hits of either kind from where the question points: its days, people, notes and phrases.
+        pointed: Hits of either kind from where the question points: its days and phrases.
         understood: What the question says.
         shares: Weights of the halves.
         background: The index's own; None (an empty index) gives every hit the score of an unrelated one.

@@ -50,17 +50,20 @@ class Found:
 
     Attributes:
         hits: Best first.
-        relevant: False when nothing reaches the threshold: the notes do not tell.
-        strength: `none` where nothing is relevant; `weak` where it may be about something else; else `strong`.
         understood: What the question was taken to say.
+        strength: `none` where nothing is relevant; `weak` where it may be about something else; else `strong`.
         words_fault: Why the words could not be searched, where that is so.
     """
 
     hits: tuple[SearchHit, ...]
-    relevant: bool
     understood: Understood
     strength: Strength
     words_fault: StoreError | None = None
+
+    @property
+    def relevant(self) -> bool:
+        """False when nothing reaches the threshold: the notes do not tell."""
+        return self.strength != "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,10 +160,10 @@ class Search:
             self._follow_links(best, understood, where, common)
         hits = _falling(each.shown() for each in spread_out(best.in_order())[:k])
         threshold = self.settings.similarity_threshold
-        relevant = any(hit.score >= threshold for hit in hits)
-        if relevant and not everything:
+        strength = _strength(hits, threshold)
+        if strength != "none" and not everything:
             hits = [hit for hit in hits if hit.score >= threshold * _COMPANY]
-        return Found(tuple(hits), relevant, understood, _strength(hits, threshold), fault)
+        return Found(tuple(hits), understood, strength, fault)
 
     def _look(
         self, look: Look, understood: Understood, where: _Where, common: Common | None = None
@@ -175,7 +178,7 @@ class Search:
         pointed = where.pointed if look.thorough else None
         near = DENSE_LEG if look.thorough else _PART_LEG
         dense = [_LEGS.submit(self.index.vector_leg, each, near, where.allowed) for each in vectors]
-        dense += [_LEGS.submit(self.index.vector_leg, each, _POINTED_LEG, pointed) for each in vectors if pointed]
+        there = [_LEGS.submit(self.index.vector_leg, each, _POINTED_LEG, pointed) for each in vectors if pointed]
         words: list[SearchHit] = []
         told: list[SearchHit] = []
         notes: dict[str, float] = {}
@@ -192,13 +195,12 @@ class Search:
                     raise
                 shares, fault = Shares(1.0, 0.0), problem
                 dense = dense or [_LEGS.submit(self.index.vector_leg, vector, near, where.allowed)]
-        found = [leg.result() for leg in dense]
         common = common or Common()
         weighed = weigh(
-            [hit for leg in found[: max(len(vectors), 1)] for hit in leg],
+            [hit for leg in dense for hit in leg.result()],
             words,
             notes,
-            [*(hit for leg in found[max(len(vectors), 1) :] for hit in leg), *told],
+            [*(hit for leg in there for hit in leg.result()), *told],
             understood,
             shares,
             manifest.calibration,
@@ -250,13 +252,14 @@ class Search:
 
     def _days(self, spans: Iterable[DateSpan], today: dt.date) -> Iterator[tuple[dt.date, dt.date]]:
         """The stretches of days that are meant; those of every year that has notes, where no year is named."""
+        begun, latest = self.graph.first_day, self.graph.last_day
         for span in spans:
-            years = [span.last.year]
-            if span.every_year and self.graph.first_day and self.graph.last_day:
-                # A note may lie in the far future, as a placeholder or by a slip of the pen.
-                last = max(min(self.graph.last_day.year, today.year + 1), span.last.year)
-                years = list(range(self.graph.first_day.year, last + 1))[-_MOST_YEARS:]
-            yield from (in_year(span, year) for year in years) if span.every_year else ((span.first, span.last),)
+            if not (span.every_year and begun and latest):
+                yield span.first, span.last
+                continue
+            # A note may lie in the far future, as a placeholder or by a slip of the pen.
+            last = max(min(latest.year, today.year + 1), span.last.year)
+            yield from (in_year(span, year) for year in range(begun.year, last + 1)[-_MOST_YEARS:])
 
 
 def _falling(hits: Iterable[SearchHit]) -> list[SearchHit]:
